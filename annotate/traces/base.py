@@ -1,0 +1,117 @@
+"""The values every reader of an outside format produces: a Trace, or a Problem that says what is wrong where.
+
+A trace is one recorded collaboration of a requester and an agent. Readers keep what the file said (texts letter for
+letter, original indexes) and settle only what the format itself settles: who speaks, what a message answers.
+What the requester may see is decided afterwards by `annotate/rules/requester_view.py`, the same for every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool", "summary", "other"]
+"""`user` is the requester, `assistant` the agent, `summary` a compaction summary of the agent's own context, `other`
+a message of a foreign format that we did not understand: kept, private and counted."""
+
+Side = Literal["agent", "user"]
+"""Whose doing a message is: tools that the requester calls are `user`, everything else of the work is `agent`."""
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool", "summary")
+"""The roles our own format accepts, in the order in which messages name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call beside or instead of a text. `arguments` is the file's own text, or its JSON where it was no text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Which call a tool message answers: the original index of the calling message, and the call's place in it."""
+
+    index: int
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of a trace. `index` is its place in the source (from 0), `session` counts from 1."""
+
+    index: int
+    role: Role
+    text: str
+    session: int = 1
+    side: Side = "agent"
+    calls: tuple[Call, ...] = ()
+    answers: Answered | None = None
+    answers_id: str = ""
+    """The call id that a tool message named, as the file had it; pairing turns it into `answers`."""
+    name: str = ""
+    """Tool name of a tool message, or the source's own role of an `other` one. Private."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file the requester gave, readable from the message with original index `available_from` on."""
+
+    name: str
+    text: str
+    available_from: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recorded agent run. `metadata` is private: model, run name, reward, task, whatever else the file said."""
+
+    source_id: str
+    format: str
+    messages: tuple[Message, ...]
+    files: tuple[File, ...] = ()
+    language: str = ""
+    """`en`, `zh` or empty where the file does not say."""
+    area: str = ""
+    cluster: str = ""
+    """What is resampled together; empty means the trace itself."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an input, where, what was expected and what to do. `line` counts from 1; `pointer` is a JSON
+    pointer inside that line, element or file; a `warning` is said and counted but refuses nothing."""
+
+    code: str
+    expected: str
+    remedy: str
+    file: str = ""
+    line: int | None = None
+    pointer: str | None = None
+    field: str = ""
+    warning: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form of every surface: `{code, file, line | pointer, field, expected, remedy}`, absent places left out."""
+        place = {"line": self.line, "pointer": self.pointer}
+        return {
+            "code": self.code,
+            "file": self.file,
+            **{key: value for key, value in place.items() if value is not None},
+            "field": self.field,
+            "expected": self.expected,
+            "remedy": self.remedy,
+        }
+
+    def sentence(self) -> str:
+        """One line for a person: file, place, what was expected, what to do."""
+        place = f" line {self.line}" if self.line is not None else ""
+        place += f" {self.pointer}" if self.pointer else ""
+        head = f"{self.file}{place}".strip() or self.field
+        return f"{head}: {self.code}. {self.expected} {self.remedy}".strip()
+
+
