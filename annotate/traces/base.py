@@ -7,8 +7,9 @@ What the requester may see is decided afterwards by `annotate/rules/requester_vi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as field_
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool", "summary", "other"]
@@ -78,13 +79,19 @@ class Trace:
     area: str = ""
     cluster: str = ""
     """What is resampled together; empty means the trace itself."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field_(default_factory=dict)
+
+
+def gettext_noop(message: str) -> str:
+    """Mark a sentence of pure code for translation; the edge that shows it translates (`Problem.as_dict(gettext)`)."""
+    return message
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong with an input, where, what was expected and what to do. `line` counts from 1; `pointer` is a JSON
-    pointer inside that line, element or file; a `warning` is said and counted but refuses nothing."""
+    pointer inside that line, element or file; a `warning` is said and counted but refuses nothing. `expected` and
+    `remedy` are message ids (marked by `gettext_noop`) that may hold `%(name)s` places filled from `params`."""
 
     code: str
     expected: str
@@ -93,9 +100,10 @@ class Problem:
     line: int | None = None
     pointer: str | None = None
     field: str = ""
+    params: Mapping[str, Any] = field_(default_factory=dict)
     warning: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, translate: Callable[[str], str] = str) -> dict[str, Any]:
         """The form of every surface: `{code, file, line | pointer, field, expected, remedy}`, absent places left out."""
         place = {"line": self.line, "pointer": self.pointer}
         return {
@@ -103,15 +111,14 @@ class Problem:
             "file": self.file,
             **{key: value for key, value in place.items() if value is not None},
             "field": self.field,
-            "expected": self.expected,
-            "remedy": self.remedy,
+            "expected": translate(self.expected) % self.params if self.params else translate(self.expected),
+            "remedy": translate(self.remedy) % self.params if self.params else translate(self.remedy),
         }
 
-    def sentence(self) -> str:
-        """One line for a person: file, place, what was expected, what to do."""
-        place = f" line {self.line}" if self.line is not None else ""
-        place += f" {self.pointer}" if self.pointer else ""
-        head = f"{self.file}{place}".strip() or self.field
-        return f"{head}: {self.code}. {self.expected} {self.remedy}".strip()
-
-
+    def sentence(self, translate: Callable[[str], str] = str) -> str:
+        """One line for a person: file, place, code, what was expected, what to do."""
+        said = self.as_dict(translate)
+        line = f" line {self.line}" if self.line is not None else ""
+        pointer = f" {self.pointer}" if self.pointer else ""
+        head = f"{self.file}{line}{pointer}".strip() or self.field
+        return f"{head}: {self.code}. {said['expected']} {said['remedy']}".strip()
