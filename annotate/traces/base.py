@@ -23,9 +23,89 @@ ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool", "summary")
 """The roles our own format accepts, in the order in which messages name them."""
 
 
+def gettext_noop(message: str) -> str:
+    """Mark a sentence of pure code for translation; the edge that shows it translates (`Problem.as_dict(gettext)`)."""
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an input, where, what was expected and what to do. `line` counts from 1; `pointer` is a JSON
+    pointer inside that line, element or file; a `warning` is said and counted but refuses nothing. `expected` and
+    `remedy` are message ids (marked by `gettext_noop`) that may hold `%(name)s` places filled from `params`."""
+
+    code: str
+    expected: str
+    remedy: str
+    file: str = ""
+    line: int | None = None
+    pointer: str | None = None
+    field: str = ""
+    params: Mapping[str, Any] = field_(default_factory=dict)
+    warning: bool = False
+
+    def as_dict(self, translate: Callable[[str], str] = str) -> dict[str, Any]:
+        """The form of every surface: `{code, file, line | pointer, field, expected, remedy}`, without absent places."""
+        place = {"line": self.line, "pointer": self.pointer}
+        return {
+            "code": self.code,
+            "file": self.file,
+            **{key: value for key, value in place.items() if value is not None},
+            "field": self.field,
+            "expected": translate(self.expected) % self.params if self.params else translate(self.expected),
+            "remedy": translate(self.remedy) % self.params if self.params else translate(self.remedy),
+        }
+
+    def sentence(self, translate: Callable[[str], str] = str) -> str:
+        """One line for a person: file, place, code, what was expected, what to do."""
+        said = self.as_dict(translate)
+        line = f" line {self.line}" if self.line is not None else ""
+        pointer = f" {self.pointer}" if self.pointer else ""
+        head = f"{self.file}{line}{pointer}".strip() or self.field
+        return f"{head}: {self.code}. {said['expected']} {said['remedy']}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record stands: its line (from 1), or in an array the pointer of its element, `/0` being the first."""
+
+    file: str = ""
+    line: int | None = None
+    prefix: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}" if self.line is not None else f"element {self.prefix or '/'}"
+
+    def problem(
+        self, code: str, pointer: str = "", *, expected: str, remedy: str, warning: bool = False, **params: object
+    ) -> Problem:
+        """A problem of this record at a JSON pointer inside it; its field is the last name of the pointer."""
+        whole = self.prefix + pointer
+        names = [name for name in pointer.split("/") if name and not name.isdecimal()]
+        return Problem(
+            code=code,
+            expected=expected,
+            remedy=remedy,
+            file=self.file,
+            line=self.line,
+            pointer=whole if whole or self.line is None else None,
+            field=names[-1] if names else "",
+            params=params,
+            warning=warning,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How far the first record of a file looks like a format: which of its marks are there, and which are missing."""
+
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call beside or instead of a text. `arguments` is the file's own text, or its JSON where it was no text."""
+    """One tool call beside or instead of a text. `arguments` is the file's text, or its JSON where it was no text."""
 
     id: str
     name: str
@@ -80,45 +160,5 @@ class Trace:
     cluster: str = ""
     """What is resampled together; empty means the trace itself."""
     metadata: Mapping[str, Any] = field_(default_factory=dict)
-
-
-def gettext_noop(message: str) -> str:
-    """Mark a sentence of pure code for translation; the edge that shows it translates (`Problem.as_dict(gettext)`)."""
-    return message
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with an input, where, what was expected and what to do. `line` counts from 1; `pointer` is a JSON
-    pointer inside that line, element or file; a `warning` is said and counted but refuses nothing. `expected` and
-    `remedy` are message ids (marked by `gettext_noop`) that may hold `%(name)s` places filled from `params`."""
-
-    code: str
-    expected: str
-    remedy: str
-    file: str = ""
-    line: int | None = None
-    pointer: str | None = None
-    field: str = ""
-    params: Mapping[str, Any] = field_(default_factory=dict)
-    warning: bool = False
-
-    def as_dict(self, translate: Callable[[str], str] = str) -> dict[str, Any]:
-        """The form of every surface: `{code, file, line | pointer, field, expected, remedy}`, absent places left out."""
-        place = {"line": self.line, "pointer": self.pointer}
-        return {
-            "code": self.code,
-            "file": self.file,
-            **{key: value for key, value in place.items() if value is not None},
-            "field": self.field,
-            "expected": translate(self.expected) % self.params if self.params else translate(self.expected),
-            "remedy": translate(self.remedy) % self.params if self.params else translate(self.remedy),
-        }
-
-    def sentence(self, translate: Callable[[str], str] = str) -> str:
-        """One line for a person: file, place, code, what was expected, what to do."""
-        said = self.as_dict(translate)
-        line = f" line {self.line}" if self.line is not None else ""
-        pointer = f" {self.pointer}" if self.pointer else ""
-        head = f"{self.file}{line}{pointer}".strip() or self.field
-        return f"{head}: {self.code}. {said['expected']} {said['remedy']}".strip()
+    place: Place = field_(default=Place(), compare=False)
+    """Where in its file it stands; no part of what it is."""

@@ -1,0 +1,63 @@
+"""Who sees which item next. Plans only write assignments; the rules are in `rules/plans.py`."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from annotate import queries
+from annotate.models import Assignment, Membership, Project, Role, Round
+from annotate.rules.plans import panel
+
+BATCH = 500
+
+
+def open_round(*, project: Project, now: datetime) -> Round:
+    """The open first round of a project, made when there is none yet."""
+    found = Round.objects.filter(project=project, purpose=Round.Purpose.FIRST, closed_at=None).first()
+    return found or Round.objects.create(
+        project=project, number=Round.objects.filter(project=project).count() + 1, purpose="first", opened_at=now
+    )
+
+
+def extend_panel(*, project: Project, now: datetime) -> int:
+    """Give every annotator the items they read and do not have yet, after what they have; returns how many.
+
+    Safe to run again: an item is planned once for an annotator and round."""
+    roles = [Role.ANNOTATOR, Role.LEAD] if project.open_lead else [Role.ANNOTATOR]
+    members = Membership.objects.filter(project=project, role__in=roles, left_at=None).order_by("pk")
+    round_ = open_round(project=project, now=now)
+    return sum(extend_plan(member=member, project=project, round_=round_, now=now) for member in members)
+
+
+def extend_plan(*, member: Membership, project: Project, round_: Round, now: datetime) -> int:
+    """One annotator's part of `extend_panel`, in one transaction that other plans of the round wait for."""
+    with transaction.atomic():
+        Round.objects.select_for_update().get(pk=round_.pk)
+        items = queries.plannable_items(project.pk, member.pk, round_.pk)
+        order, sequence = queries.last_place(member.pk, round_.pk)
+        placed = panel(
+            items,
+            languages=member.languages,
+            seed=project.seed,
+            code=member.code,
+            first_order=order,
+            first_sequence=sequence,
+        )
+        rows = (
+            Assignment(annotator=member, item_id=place.item, round=round_, order=place.order, sequence=place.sequence)
+            for place in placed
+        )
+        Assignment.objects.bulk_create(rows, batch_size=BATCH)
+        if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
+            open_next(annotator_id=member.pk, round_id=round_.pk, now=None)
+    return len(placed)
+
+
+def open_next(*, annotator_id: int, round_id: int, now: datetime | None) -> None:
+    """Open the first locked assignment of a plan. `now` says that it is shown in the same answer.
+
+    The claim is conditional, so that two submits at once open two items only if both ended one."""
+    locked = Assignment.objects.filter(annotator=annotator_id, round=round_id, state=Assignment.State.LOCKED)
+    following = locked.order_by("order").values_list("pk", flat=True).first()
+    if following is not None:
+        locked.filter(pk=following).update(state=Assignment.State.OPEN, first_shown_at=now)

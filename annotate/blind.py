@@ -1,0 +1,257 @@
+"""The only way annotator-facing code gets an item.
+
+Everything an annotator sees is in a `BlindItem`: built here, field by field, from the blocks of the task kind and from
+the annotator's own rows. No model object leaves this file, and what the kind does not show is not even read from the
+database. A field that is added to `BlindItem` is a decision about blindness (`tests/guards/test_blindness.py`).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from annotate import queries
+from annotate.errors import NotYours
+from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
+from annotate.kinds.registry import kind_of
+from annotate.models import Annotation, Assignment
+from annotate.rules.light_text import Piece, light, plain
+from annotate.rules.quotes import canonical
+from annotate.traces.base import Call, File, Message, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFile:
+    name: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    speaker: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The annotator's own way through the plan; counts nothing of anybody else's."""
+
+    sequence: int
+    n_sequences: int
+    place: int
+    n_places: int
+    order: int
+    n_planned: int
+    minutes_left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlindItem:
+    """One item as its annotator may see it."""
+
+    public_id: str
+    project_slug: str
+    project_titles: tuple[str, str]
+    is_synthetic: bool
+    kind: TaskKind
+    phase: str
+    language: str
+    files: tuple[ShownFile, ...]
+    messages: tuple[ShownMessage, ...]
+    pieces: tuple[Piece, ...]
+    is_submitted: bool
+    undo_id: str | None
+    submitted_at: datetime | None
+    number: int
+    label: dict[str, Any] | None
+    draft: dict[str, Any] | None
+    draft_number: int
+    protocol: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAssignment:
+    """What an action on one's own assignment needs: the kind, and the text that spans must quote."""
+
+    id: int
+    public_id: str
+    annotator_id: int
+    project_id: int
+    project_slug: str
+    round_id: int
+    is_round_open: bool
+    informed: bool
+    is_submitted: bool
+    first_shown_at: datetime | None
+    kind: TaskKind
+    text: str
+
+
+def open_assignment(person, public_id) -> OpenAssignment:
+    """One's own open or submitted assignment; NotYours for any other. One statement."""
+    row = own_row(person, public_id)
+    return OpenAssignment(
+        id=row.pk,
+        public_id=row.public_id,
+        annotator_id=row.annotator_id,
+        project_id=row.annotator.project_id,
+        project_slug=row.annotator.project.slug,
+        round_id=row.round_id,
+        is_round_open=row.round.closed_at is None,
+        informed=row.round.informed,
+        is_submitted=row.state == Assignment.State.SUBMITTED,
+        first_shown_at=row.first_shown_at,
+        kind=kind_of(row.annotator.project.kind),
+        text=judged_text(row),
+    )
+
+
+def show_item(person, public_id) -> BlindItem:
+    """One's own item at its own address, open or submitted."""
+    return blind_item(own_row(person, public_id))
+
+
+def next_item(person, project_slug) -> BlindItem | None:
+    """The first open item of one's plan in this project, or None when nothing is left to do."""
+    row = queries.open_assignments(person, project_slug).first()
+    return None if row is None else blind_item(row)
+
+
+def own_row(person, public_id) -> Assignment:
+    row = queries.own_assignments(person).filter(public_id=public_id).first()
+    if row is None:
+        raise NotYours
+    return row
+
+
+def blind_item(row: Assignment) -> BlindItem:
+    """The allow-list: every field that leaves the server for an annotator is named here."""
+    project = row.annotator.project
+    kind = kind_of(project.kind)
+    protocols = queries.protocols_of(project.pk)
+    blocks = kind.view(visible_trace(row, kind), row.item.anchor, protocols[0].label_schema or kind.schema)
+    render = plain if project.settings.get("show") == "plain" else light
+    is_submitted = row.state == Assignment.State.SUBMITTED
+    own = queries.current_annotation(row.pk) if is_submitted else None
+    pace = queries.pace_of(row)
+    return BlindItem(
+        public_id=row.public_id,
+        project_slug=project.slug,
+        project_titles=(project.title_en, project.title_zh),
+        is_synthetic=project.is_synthetic,
+        kind=kind,
+        phase=row.item.phase,
+        language=row.item.trace.language,
+        files=tuple(ShownFile(b.name, render(canonical(b.text))) for b in blocks.context if isinstance(b, FileBlock)),
+        messages=tuple(
+            ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
+        ),
+        pieces=render(canonical(blocks.text.text)),
+        is_submitted=is_submitted,
+        undo_id=pace.last_submitted,
+        submitted_at=own.submitted_at if own else None,
+        number=own.number if own else 0,
+        label=own.label if own else None,
+        draft=row.draft,
+        draft_number=row.draft_number,
+        protocol=protocol_shown(own, protocols[0].number),
+        progress=progress_of(row, pace),
+    )
+
+
+def protocol_shown(own: Annotation | None, newest: int) -> int:
+    """A submitted answer is shown under its own protocol, an open item under the newest."""
+    return own.protocol.number if own else newest
+
+
+def visible_trace(row: Assignment, kind: TaskKind) -> Trace:
+    """The trace with only what the kind shows; where the item brings its own text, that text stands at the anchor."""
+    anchor = row.item.anchor
+    shown = queries.messages_shown(row.item.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
+    messages = [message_value(message) for message in shown]
+    if row.item.text is not None:
+        messages = [message for message in messages if message.index != anchor]
+        messages.append(Message(index=anchor, role="assistant", text=row.item.text))
+    files = queries.files_shown(row.item.trace_id, up_to=anchor)
+    return Trace(
+        source_id="",
+        format="",
+        messages=tuple(messages),
+        files=tuple(File(file.name, file.text, file.available_from) for file in files),
+        language=row.item.trace.language,
+    )
+
+
+def message_value(row) -> Message:
+    """Text and speaker only. Calls are handed on where the requester made them, without the vendor's ids."""
+    calls = row.calls if row.side == "user" else []
+    return Message(
+        index=row.index,
+        role=row.role,
+        text=row.text,
+        session=row.session,
+        side=row.side,
+        calls=tuple(Call("", call["name"], call["arguments"]) for call in calls),
+    )
+
+
+def judged_text(row: Assignment) -> str:
+    """The canonical text that is judged: the item's own, else the recorded one at its anchor."""
+    return canonical(row.item.text if row.item.text is not None else row.recorded_text)
+
+
+def progress_of(row: Assignment, pace: queries.Pace) -> Progress:
+    left = pace.n_planned - row.order
+    return Progress(
+        sequence=row.sequence,
+        n_sequences=pace.n_sequences,
+        place=pace.place_in_trace,
+        n_places=pace.n_in_trace,
+        order=row.order + 1,
+        n_planned=pace.n_planned,
+        minutes_left=None if pace.seconds is None else max(1, round(left * pace.seconds / 60)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProject:
+    """A project on one's first page: its public face and one's own part in it."""
+
+    slug: str
+    titles: tuple[str, str]
+    role: str
+    is_synthetic: bool
+
+
+def own_projects(person) -> list[OwnProject]:
+    """The projects one belongs to: one statement."""
+    return [
+        OwnProject(
+            row.project.slug, (row.project.title_en, row.project.title_zh), row.role, row.project.is_synthetic
+        )
+        for row in queries.memberships_of(person)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """A line in the list of one's own submitted items."""
+
+    public_id: str
+    sequence: int
+    order: int
+    submitted_at: datetime
+
+
+def own_answers(person, project_slug, *, before: int | None, limit: int) -> list[OwnAnswer]:
+    """One's own submitted items, newest in the plan first, by pages: one statement."""
+    rows = queries.own_submitted(person, project_slug, before=before)[:limit]
+    return [OwnAnswer(row.public_id, row.sequence, row.order, row.ended_at) for row in rows]
+
+
+def guideline(person, project_slug) -> tuple[int, str, str]:
+    """Number and both texts of the newest protocol of a project one belongs to; NotYours for any other."""
+    protocol = queries.guideline_for(person, project_slug)
+    if protocol is None:
+        raise NotYours
+    return protocol.number, protocol.guideline_en, protocol.guideline_zh

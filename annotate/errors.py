@@ -1,0 +1,33 @@
+"""What a caller may have to handle, one exception each. Sentences are for the person concerned."""
+
+from datetime import datetime
+
+from annotate.traces.base import Problem
+
+
+class NotYours(LookupError):
+    """Someone else's, locked or missing: one answer for all three (404), so that none can be told apart."""
+
+
+class AlreadySubmitted(ValueError):
+    """Another window was first; nothing of this one was taken over."""
+
+    def __init__(self, at: datetime | None):
+        super().__init__(at)
+        self.at = at
+
+
+class NewerDraft(ValueError):
+    """A draft with a higher number is stored already, written in another window."""
+
+
+class ReasonMissing(ValueError):
+    """A correction that is no undo any more needs a reason."""
+
+
+class Refused(ValueError):
+    """A command or page cannot do what was asked; the problem says what is wrong and what to do."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem.sentence())
+        self.problem = problem

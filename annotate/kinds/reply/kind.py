@@ -1,0 +1,28 @@
+"""Reply reading: is what the agent handed back usable for the person who asked (methods A1)?"""
+
+from annotate.kinds.base import TaskKind
+from annotate.kinds.reply import export, form, items, label, measures, settle, view
+from annotate.traces.base import gettext_noop
+
+KIND = TaskKind(
+    name="reply",
+    title=gettext_noop("Reply reading"),
+    schema=label.SCHEMA,
+    shows="requester",
+    items=items.items,
+    view=view.view,
+    parse=label.parse,
+    dump=label.dump,
+    read_form=form.read_form,
+    measures=measures.measures,
+    settle=settle.settle,
+    same=measures.same,
+    distance=measures.distance,
+    grade=settle.grade,
+    from_finding=settle.from_finding,
+    columns=export.COLUMNS,
+    rows=export.rows,
+    form_template="reply/_form.html",
+    summary_template="reply/_summary.html",
+    script="reply/reply.js",
+)

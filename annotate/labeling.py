@@ -1,0 +1,208 @@
+"""What annotators do: save a draft, submit, correct, report a problem. An answer is acknowledged after its commit."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from annotate import assigning, queries
+from annotate.blind import OpenAssignment
+from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
+from annotate.models import Annotation, Assignment, Event, Post, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The word that an answer is stored. The same key always gets the same one."""
+
+    key: str
+    number: int
+    submitted_at: datetime
+    public_id: str
+    project_slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds as the page measured them; the server bounds them by its own times."""
+
+    raw_ms: int
+    active_ms: int
+    hidden_ms: int
+
+    def bounded(self, first_shown_at: datetime | None, now: datetime) -> "Timing":
+        """Nothing negative, nothing longer than the item was on show, active at most raw."""
+        longest = round((now - (first_shown_at or now)) / timedelta(milliseconds=1))
+        raw = min(max(self.raw_ms, 0), max(longest, 0))
+        return Timing(raw, min(max(self.active_ms, 0), raw), min(max(self.hidden_ms, 0), raw))
+
+
+def find_receipt(*, annotator, assignment_id: str, key: str) -> Receipt | None:
+    """The receipt of an answer that is stored already, whatever has become of the item since."""
+    row = (
+        Annotation.objects.filter(
+            assignment__public_id=assignment_id, assignment__annotator__person=annotator, key=key
+        )
+        .values_list(
+            "key", "number", "submitted_at", "assignment__public_id", "assignment__annotator__project__slug"
+        )
+        .first()
+    )
+    return None if row is None else Receipt(*row)
+
+
+def protocols_of(assignment: OpenAssignment) -> list[Protocol]:
+    """The protocols an answer may have been given under, newest first."""
+    return queries.protocols_of(assignment.project_id)
+
+
+def require_annotator(person, project_slug: str) -> None:
+    """NotYours unless the person has assignments to do in the project."""
+    if not queries.is_member(person, project_slug):
+        raise NotYours
+
+
+def mark_shown(*, annotator, assignment_id: str, now: datetime) -> None:
+    """Remember when an open item was first on show; a second look changes nothing."""
+    Assignment.objects.filter(
+        public_id=assignment_id,
+        annotator__person=annotator,
+        annotator__left_at=None,
+        state=Assignment.State.OPEN,
+        first_shown_at=None,
+    ).update(first_shown_at=now)
+
+
+def save_draft(
+    *, annotator, assignment_id: str, draft: dict[str, Any], draft_number: int, number: int, now: datetime
+) -> None:
+    """Keep what is typed so far. `number` is the annotation the form was opened on (0: none yet). A draft that comes
+    late, after the answer or after a newer draft, changes nothing and is told so."""
+    mine = Assignment.objects.filter(public_id=assignment_id, annotator__person=annotator, annotator__left_at=None)
+    current = mine.filter(draft_number__lt=draft_number)
+    if number:
+        current = current.filter(
+            state=Assignment.State.SUBMITTED, annotations__number=number, annotations__is_current=True
+        )
+    else:
+        current = current.filter(state=Assignment.State.OPEN)
+    if current.update(draft=draft, draft_number=draft_number, draft_saved_at=now):
+        return
+    row = mine.filter(state__in=queries.VISIBLE_STATES).first()
+    if row is None:
+        raise NotYours
+    annotation = queries.current_annotation(row.pk)
+    if (annotation.number if annotation else 0) != number:
+        raise AlreadySubmitted(annotation.submitted_at if annotation else None)
+    raise NewerDraft
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A checked answer. `number` is the annotation its form was opened on: 0 for a first answer, else the one that it
+    corrects."""
+
+    label: dict[str, Any]
+    protocol: Protocol
+    number: int
+    draft_number: int
+    timing: Timing
+    reason: str
+
+
+def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, now: datetime) -> Receipt:
+    """Store an answer, whole or not at all, and open the next item."""
+    if answer.number:
+        check_correction(assignment, answer.reason)
+    timing = answer.timing.bounded(assignment.first_shown_at, now)
+    with transaction.atomic():
+        is_ours = take_over(assignment, answer.number) if answer.number else end_open(assignment, now, answer)
+        if not is_ours:
+            return stored_receipt(assignment, key)
+        Annotation.objects.create(
+            assignment_id=assignment.id,
+            number=answer.number + 1,
+            key=key,
+            protocol=answer.protocol,
+            label=answer.label,
+            reason=answer.reason,
+            informed=assignment.informed,
+            raw_ms=timing.raw_ms,
+            active_ms=timing.active_ms,
+            hidden_ms=timing.hidden_ms,
+            submitted_at=now,
+        )
+        if not answer.number:
+            assigning.open_next(annotator_id=assignment.annotator_id, round_id=assignment.round_id, now=now)
+    return Receipt(key, answer.number + 1, now, assignment.public_id, assignment.project_slug)
+
+
+def end_open(assignment: OpenAssignment, now: datetime, answer: Answer) -> bool:
+    """Claim an open assignment for its first answer; of two windows only one can."""
+    return bool(
+        Assignment.objects.filter(pk=assignment.id, state=Assignment.State.OPEN).update(
+            state=Assignment.State.SUBMITTED,
+            ended_at=now,
+            draft=None,
+            draft_number=answer.draft_number,
+            lease_until=None,
+        )
+    )
+
+
+def take_over(assignment: OpenAssignment, number: int) -> bool:
+    """Make room for a correction: the annotation it was opened on has to be the current one still."""
+    taken = Annotation.objects.filter(assignment=assignment.id, number=number, is_current=True).update(is_current=False)
+    if taken:
+        Assignment.objects.filter(pk=assignment.id).update(draft=None)
+    return bool(taken)
+
+
+def stored_receipt(assignment: OpenAssignment, key: str) -> Receipt:
+    """Somebody was first: this very answer, sent twice at the same moment, or another window's."""
+    stored = Annotation.objects.filter(assignment=assignment.id, key=key).first()
+    if stored is None:
+        current = queries.current_annotation(assignment.id)
+        raise AlreadySubmitted(current.submitted_at if current else None)
+    return Receipt(stored.key, stored.number, stored.submitted_at, assignment.public_id, assignment.project_slug)
+
+
+def check_correction(assignment: OpenAssignment, reason: str) -> None:
+    """Undo, until the next submit, needs no reason; a later correction does. A closed round takes neither."""
+    if not assignment.is_round_open:
+        raise NotYours
+    if not reason and queries.last_submitted_id(assignment.annotator_id, assignment.round_id) != assignment.id:
+        raise ReasonMissing
+
+
+def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> None:
+    """End an open assignment without a label and open the next. It is no label: counted, and seen by the lead."""
+    with transaction.atomic():
+        ended = Assignment.objects.filter(pk=assignment.id, state=Assignment.State.OPEN).update(
+            state=Assignment.State.PROBLEM, ended_at=now, lease_until=None
+        )
+        if not ended:
+            raise AlreadySubmitted(None)
+        row = Assignment.objects.get(pk=assignment.id)
+        Post.objects.create(
+            item_id=row.item_id,
+            round_id=row.round_id,
+            author_id=row.annotator_id,
+            purpose=Post.Purpose.PROBLEM,
+            text=text,
+        )
+        assigning.open_next(annotator_id=row.annotator_id, round_id=row.round_id, now=now)
+
+
+def give_back(*, lead, project, assignment_id: int) -> bool:
+    """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more."""
+    with transaction.atomic():
+        given = Assignment.objects.filter(
+            pk=assignment_id, annotator__project=project, state=Assignment.State.PROBLEM
+        ).update(state=Assignment.State.OPEN, ended_at=None)
+        if given:
+            Event.objects.create(
+                project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
+            )
+    return bool(given)

@@ -1,0 +1,128 @@
+"""Who works on what: people, projects, their protocols and memberships."""
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class PersonManager(BaseUserManager):
+    def create_person(self, username, password, **fields):
+        """A new account; the password is stored hashed, None makes it unusable."""
+        person = self.model(username=self.model.normalize_username(username), **fields)
+        person.set_password(password)
+        person.save(using=self._db)
+        return person
+
+
+class Person(AbstractBaseUser):
+    """Somebody with an account. What they may do is said by their memberships alone."""
+
+    username = models.CharField(max_length=150, unique=True)
+    interface_language = models.CharField(max_length=10, blank=True)
+    time_zone = models.CharField(max_length=64, default="UTC")
+    may_create_projects = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = PersonManager()
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: list[str] = []
+
+    def __str__(self):
+        return self.username
+
+
+class Project(models.Model):
+    """One question asked of one body of material. Commands call it by its slug."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    title_en = models.CharField(max_length=200)
+    title_zh = models.CharField(max_length=200)
+    kind = models.CharField(max_length=40)
+    languages = models.JSONField(default=list)
+    seed = models.BigIntegerField()
+    settings = models.JSONField(default=dict)
+    open_lead = models.BooleanField(default=False)
+    is_synthetic = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self):
+        return self.slug
+
+
+class Protocol(models.Model):
+    """Guideline and label schema under one number; never edited, a change is the next number."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="protocols")
+    number = models.PositiveIntegerField()
+    guideline_en = models.TextField(blank=True)
+    guideline_zh = models.TextField(blank=True)
+    label_schema = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="protocol_number_unique"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="protocol_number_from_one"),
+        ]
+
+    def __str__(self):
+        return f"{self.project_id} protocol {self.number}"
+
+
+class Role(models.TextChoices):
+    ANNOTATOR = "annotator", _("annotator")
+    REVIEWER = "reviewer", _("reviewer")
+    LEAD = "lead", _("lead")
+
+
+class Membership(models.Model):
+    """One person's part in one project, under a code that pages, figures and exports may show."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    code = models.CharField(max_length=20)
+    languages = models.JSONField(default=list)
+    paused_at = models.DateTimeField(null=True, blank=True)
+    left_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "person"], name="membership_one_per_project"),
+            models.UniqueConstraint(fields=["project", "code"], name="membership_code_unique"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self):
+        return f"{self.code} in {self.project_id}"
+
+
+class Invite(models.Model):
+    """A single-use link, stored as a hash: the first lead's set-up, or a place in a project."""
+
+    class Purpose(models.TextChoices):
+        SET_UP = "set_up", _("set-up of the first lead")
+        PROJECT = "project", _("a place in a project")
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    purpose = models.CharField(max_length=10, choices=Purpose)
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE)
+    role = models.CharField(max_length=10, choices=Role, blank=True)
+    expires_at = models.DateTimeField()
+    spent_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(purpose="set_up", project=None, role="")
+                | Q(purpose="project", project__isnull=False, role__in=Role.values),
+                name="invite_names_project_and_role",
+            )
+        ]
+
+    def __str__(self):
+        return f"{self.purpose} {self.pk}"

@@ -1,0 +1,280 @@
+"""The annotator's pages. Whatever they show of an item comes from `blind`; whatever they do is a service."""
+
+import json
+import secrets
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import get_language, gettext
+from django.views.decorators.http import require_GET, require_POST
+
+from annotate import blind, labeling
+from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
+from annotate.forms import MAX_DRAFT_CHARACTERS, read_answer, read_key, refuse_unstorable
+from annotate.kinds.base import LabelError
+from annotate.markdown import guideline_html
+from annotate.traces.base import Problem, gettext_noop
+
+N_ANSWERS = 50
+
+
+def own(action):
+    """A view of one's own things: whatever is not one's own is the one 404."""
+
+    def view(request, *args, **kwargs):
+        try:
+            return action(request, *args, **kwargs)
+        except NotYours:
+            raise Http404 from None
+
+    view.__name__ = action.__name__
+    return view
+
+
+@require_GET
+def home(request):
+    return render(request, "annotate/home.html", {"projects": blind.own_projects(request.user)})
+
+
+@require_GET
+@own
+def next_item(request, project):
+    """The first open item of one's plan, at its own address; or the word that all is done."""
+    labeling.require_annotator(request.user, project)
+    item = blind.next_item(request.user, project)
+    if item is None:
+        return render(request, "annotate/all_done.html", {"project": project})
+    return redirect("annotate:label_item", public_id=item.public_id)
+
+
+@require_GET
+@own
+def label_item(request, public_id):
+    labeling.mark_shown(annotator=request.user, assignment_id=public_id, now=timezone.now())
+    item = blind.show_item(request.user, public_id)
+    return render(request, "annotate/label_item.html", page_of(item))
+
+
+@require_GET
+@own
+def correct_item(request, public_id):
+    """The form again with the stored answer in it; that one stays current until another is submitted."""
+    item = blind.show_item(request.user, public_id)
+    if not item.is_submitted:
+        return redirect("annotate:label_item", public_id=public_id)
+    return render(request, "annotate/label_item.html", page_of(item, correcting=True))
+
+
+def page_of(item, *, correcting=False, receipt=None, values=None, problems=(), reason="", key=""):
+    """The context of the item's page and of its piece: the blind item, and what stands in the form."""
+    fields = draft_fields(item)
+    if values is None:
+        values = read_fields(item.kind, fields) if fields else item.label or {}
+    return {
+        "item": item,
+        "values": values,
+        "spans_json": json.dumps(values.get("spans") or []),
+        "editable": correcting or not item.is_submitted,
+        "correcting": correcting,
+        "needs_reason": correcting and item.undo_id != item.public_id,
+        "reason": reason,
+        "receipt": receipt,
+        "key": key or secrets.token_urlsafe(18),
+        "timing": fields,
+        "problems": [problem.as_dict(gettext) for problem in problems],
+        "title": item.project_titles[1 if get_language() == "zh-hans" else 0],
+    }
+
+
+def draft_fields(item):
+    """The fields of a draft that was written on top of the answer shown, none of an older one."""
+    draft = item.draft or {}
+    fields = draft.get("fields") if draft.get("number") == item.number else None
+    return fields if isinstance(fields, dict) else {}
+
+
+def read_fields(kind, fields):
+    """A draft's fields as the form shows them; a draft may be anything, so what cannot be read is left out."""
+    try:
+        return kind.read_form({name: value for name, value in fields.items() if isinstance(value, str)})
+    except LabelError:
+        return {}
+
+
+@require_POST
+@own
+def submit_annotation(request, public_id):
+    try:
+        key = read_key(request.POST)
+    except LabelError as error:
+        return refuse(request, public_id, error.problems)
+    receipt = labeling.find_receipt(annotator=request.user, assignment_id=public_id, key=key)
+    if receipt is None:  # a known key is answered before any check
+        assignment = blind.open_assignment(request.user, public_id)
+        try:
+            answer = read_answer(
+                request.POST,
+                kind=assignment.kind,
+                text=assignment.text,
+                protocols=labeling.protocols_of(assignment),
+            )
+            receipt = labeling.submit_annotation(assignment=assignment, key=key, answer=answer, now=timezone.now())
+        except LabelError as error:
+            return refuse(request, public_id, error.problems)
+        except ReasonMissing:
+            return refuse(request, public_id, [REASON_MISSING])
+        except AlreadySubmitted as error:
+            return told_already(request, public_id, error.at)
+    return go_on(request, receipt.project_slug, receipt=receipt)
+
+
+REASON_MISSING = Problem(
+    code="missing_field",
+    field="reason",
+    expected=gettext_noop("You have submitted another item since, so this is a correction and needs a reason."),
+    remedy=gettext_noop("Say in a few words why."),
+)
+
+
+def refuse(request, public_id, problems):
+    """The form as it was posted, with what is wrong said beside it. Nothing typed is lost."""
+    item = blind.show_item(request.user, public_id)
+    context = page_of(
+        item,
+        correcting=item.is_submitted,
+        values=read_fields(item.kind, request.POST),
+        problems=problems,
+        reason=request.POST.get("reason", ""),
+        key=request.POST.get("key", ""),
+    )
+    if not request.htmx:
+        return render(request, "annotate/label_item.html", context, status=422)
+    response = render(request, "annotate/_label_form.html", context, status=422)
+    return retarget(response, "#label-form", "outerHTML")
+
+
+def retarget(response, target, swap):
+    """Have htmx put this answer elsewhere than a good one would go."""
+    response["HX-Retarget"], response["HX-Reswap"] = target, swap
+    return response
+
+
+def told_already(request, public_id, at):
+    """Another window was first: say so, keep this one's text in the page."""
+    context = {"public_id": public_id, "at": at}
+    if not request.htmx:
+        return render(request, "annotate/already.html", context, status=409)
+    return retarget(render(request, "annotate/_already.html", context, status=409), "#notice", "innerHTML")
+
+
+def go_on(request, project, *, receipt=None):
+    """The next item, as a piece for htmx and as a redirect without script."""
+    if not request.htmx:
+        return redirect("annotate:next_item", project=project)
+    item = blind.next_item(request.user, project)
+    if item is None:
+        response = render(request, "annotate/_all_done.html", {"project": project, "receipt": receipt})
+        address = reverse("annotate:next_item", args=[project])
+    else:
+        response = render(request, "annotate/_item.html", page_of(item, receipt=receipt))
+        address = reverse("annotate:label_item", args=[item.public_id])
+    response["HX-Push-Url"] = address
+    return response
+
+
+@require_POST
+@own
+def save_draft(request, public_id):
+    """Keep what is typed so far; answers in JSON, for the page's own script."""
+    try:
+        draft = read_draft(request)
+        labeling.save_draft(
+            annotator=request.user,
+            assignment_id=public_id,
+            draft=draft,
+            draft_number=draft["draft_number"],
+            number=draft["number"],
+            now=timezone.now(),
+        )
+    except LabelError as error:
+        return JsonResponse({"problems": [problem.as_dict(gettext) for problem in error.problems]}, status=422)
+    except AlreadySubmitted:
+        return JsonResponse({"code": "already_submitted"}, status=409)
+    except NewerDraft:
+        return JsonResponse({"code": "newer_draft"}, status=409)
+    return JsonResponse({"saved": True})
+
+
+def read_draft(request):
+    """A draft is what the form holds, complete or not; only its size and its numbers are checked."""
+    raw = request.POST.get("draft", "")
+    try:
+        draft = json.loads(raw) if len(raw) <= MAX_DRAFT_CHARACTERS else None
+    except ValueError:
+        draft = None
+    numbers = [draft.get(name) for name in ("number", "draft_number")] if isinstance(draft, dict) else [None]
+    if not all(type(number) is int and 0 <= number < 2**31 for number in numbers):
+        raise LabelError(
+            Problem(
+                code="wrong_type",
+                field="draft",
+                expected=gettext_noop("A draft with its numbers, as the page sends it."),
+                remedy=gettext_noop("Reload the page; what you typed is kept."),
+            )
+        )
+    refuse_unstorable(draft)
+    return draft
+
+
+@require_POST
+@own
+def report_problem(request, public_id):
+    """End the item without a label, with a few words for the lead, and open the next."""
+    text = request.POST.get("problem", "").replace("\x00", "").strip()[:2000]
+    assignment = blind.open_assignment(request.user, public_id)
+    if not text:
+        return refuse(request, public_id, [PROBLEM_EMPTY])
+    try:
+        labeling.report_problem(assignment=assignment, text=text, now=timezone.now())
+    except AlreadySubmitted as error:
+        return told_already(request, public_id, error.at)
+    return go_on(request, assignment.project_slug)
+
+
+PROBLEM_EMPTY = Problem(
+    code="missing_field",
+    field="problem",
+    expected=gettext_noop("A problem report says what the problem is."),
+    remedy=gettext_noop("Say in a few words what is wrong with this item."),
+)
+
+
+@require_GET
+@own
+def own_answers(request, project):
+    """The list of one's own submitted items, by pages of the plan."""
+    labeling.require_annotator(request.user, project)
+    before = request.GET.get("before", "")
+    answers = blind.own_answers(
+        request.user, project, before=int(before) if before.isdecimal() and len(before) < 10 else None, limit=N_ANSWERS
+    )
+    context = {"project": project, "answers": answers, "more": answers[-1].order if len(answers) == N_ANSWERS else None}
+    return render(request, "annotate/own_answers.html", context)
+
+
+@require_GET
+@own
+def guideline(request, project):
+    """The newest guideline in the interface language, as a page or as the piece the labelling page opens."""
+    number, english, chinese = blind.guideline(request.user, project)
+    chosen = chinese if get_language() == "zh-hans" else english
+    context = {"project": project, "number": number, "html": guideline_html(chosen or english or chinese)}
+    return render(request, "annotate/_guideline.html" if request.htmx else "annotate/guideline.html", context)
+
+
+@require_POST
+def keep_alive(request):
+    """Answers while one is signed in; a page that lost its session asks before it sends again."""
+    return HttpResponse(status=204)

@@ -1,0 +1,112 @@
+"""Settings that differ between places come from named environment variables; a wrong value is refused by name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+
+class EnvironmentRefused(SystemExit):
+    """A setting in the environment that cannot be used; ends the start with one sentence."""
+
+    def __init__(self, name: str, expected: str, remedy: str) -> None:
+        super().__init__(f"{name}: {expected} {remedy}")
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """`1`, `true`, `yes` or `0`, `false`, `no`; anything else is refused."""
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in {"1", "true", "yes"}:
+        return True
+    if value in {"0", "false", "no"}:
+        return False
+    raise EnvironmentRefused(name, f"{value!r} is no switch.", "Use 1 or 0.")
+
+
+def number(name: str, default: int, *, minimum: int = 1) -> int:
+    """A whole number of at least `minimum`."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if not value.isdecimal() or int(value) < minimum:
+        raise EnvironmentRefused(name, f"{value!r} is no whole number of at least {minimum}.", "Correct or unset it.")
+    return int(value)
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    """A comma-separated list."""
+    value = os.environ.get(name, "")
+    return [word.strip() for word in value.split(",") if word.strip()] or default
+
+
+def data_folder(root: Path) -> Path:
+    """Where database, secret key, uploads and releases lie."""
+    return Path(os.environ.get("SIGHTLINE_DATA") or root / "data").absolute()
+
+
+def secret_key(folder: Path) -> str:
+    """SIGHTLINE_SECRET_KEY, else a key made once per installation and kept in the data folder. Where nothing may be
+    written yet (a command that reads without a database), a key for this process alone."""
+    given = os.environ.get("SIGHTLINE_SECRET_KEY", "")
+    if given:
+        if len(given) < 32:
+            raise EnvironmentRefused("SIGHTLINE_SECRET_KEY", "is shorter than 32 characters.", "Use a longer one.")
+        return given
+    path = folder / "secret-key"
+    if not folder.is_dir():
+        return secrets.token_urlsafe(48)
+    if not path.exists():
+        made = folder / f"secret-key.{secrets.token_hex(8)}"
+        made.touch(mode=0o600)
+        made.write_text(secrets.token_urlsafe(48), "ascii")
+        with contextlib.suppress(FileExistsError):  # another process was first: its key counts
+            os.link(made, path)
+        made.unlink()
+    return path.read_text("ascii")
+
+
+SQLITE_PRAGMAS = (
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=134217728; "
+    "PRAGMA cache_size=-20000; PRAGMA journal_size_limit=27103364;"
+)
+"""Settings a lab's SQLite needs: FULL keeps reported commits through a power cut, WAL lets readers read meanwhile."""
+
+
+def database(folder: Path) -> dict[str, object]:
+    """Django's DATABASES entry from DATABASE_URL (`postgresql://user:password@host:port/name?host=/socket/folder`),
+    else SQLite in the data folder."""
+    url = os.environ.get("DATABASE_URL", "")
+    if not url:
+        return sqlite(folder / "db.sqlite3")
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return sqlite(Path(unquote(parts.path)))
+    if parts.scheme not in {"postgres", "postgresql"} or len(parts.path) < 2:
+        raise EnvironmentRefused("DATABASE_URL", "is no PostgreSQL or SQLite address.", "Use postgresql://USER@HOST/NAME.")
+    query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path[1:]),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": query.pop("host", parts.hostname or ""),
+        "PORT": str(parts.port or query.pop("port", "")),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 5, **query},
+    }
+
+
+def sqlite(path: Path) -> dict[str, object]:
+    """Tuned for several threads. IMMEDIATE: a transaction that reads and then writes must not upgrade its lock."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_PRAGMAS},
+    }

@@ -1,0 +1,13 @@
+"""All addresses. Pages live with their app; nothing else is served: no admin, no debug pages."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("annotate.urls")),
+    path("", include("scoring.urls")),
+]
+
+handler400 = "annotate.views.errors.bad_request"
+handler403 = "annotate.views.errors.forbidden"
+handler404 = "annotate.views.errors.not_found"
+handler500 = "annotate.views.errors.broken"

@@ -1,0 +1,7 @@
+"""The app of automated runs and of the numbers."""
+
+from django.apps import AppConfig
+
+
+class ScoringConfig(AppConfig):
+    name = "scoring"

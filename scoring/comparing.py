@@ -1,0 +1,132 @@
+"""The bridge from rows to statistics: labels become one ratings table per measure, the table becomes a report.
+
+It knows no task kind: what is compared is said by the kind's measures.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotate import queries
+from annotate.errors import Refused
+from annotate.kinds.base import Measure
+from annotate.kinds.registry import kind_of
+from annotate.models import Project
+from annotate.traces.base import Problem, gettext_noop
+from scoring.stats.panel import panel_agreement
+from scoring.stats.panel_results import PanelAgreement
+from scoring.stats.ratings import ratings_from_triples
+
+N_RESAMPLES = 10_000
+PHASES = ("main", "pilot")
+"""Practice never enters a figure; the pilot does on request and is no result."""
+CLUSTER = gettext_noop("collaboration or repeated task")
+ITEM = gettext_noop("item")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureReport:
+    """The agreement of one measure in one phase."""
+
+    measure: Measure
+    panel: PanelAgreement
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """All measures of a project in one phase, and what was left out before any table was made."""
+
+    project: str
+    phase: str
+    is_synthetic: bool
+    is_result: bool
+    open_lead: bool
+    n_problems: int
+    measures: tuple[MeasureReport, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "project": self.project,
+            "phase": self.phase,
+            "is_synthetic": self.is_synthetic,
+            "is_result": self.is_result,
+            "open_lead": self.open_lead,
+            "left_out": {"problem_reported": self.n_problems},
+            "measures": [
+                {"measure": report.measure.name, "agreement": report.panel.as_dict()} for report in self.measures
+            ],
+        }
+
+
+def agreement_report(project: Project, *, phase: str = "main", measure: str | None = None) -> AgreementReport:
+    """Human agreement of the first round; Refused for a measure the kind does not have. The number of statements is
+    fixed."""
+    kind = kind_of(project.kind)
+    schemas = {protocol.number: protocol.label_schema or kind.schema for protocol in queries.protocols_of(project.pk)}
+    measures = kind.measures(schemas[max(schemas)])
+    chosen = [one for one in measures if measure in (None, one.name)]
+    if not chosen:
+        raise Refused(unknown_measure(measure, measures))
+    rows = queries.rated_rows(project, phase=phase)
+    labels = [kind.parse(row.label, schemas[row.protocol], None) for row in rows]
+    return AgreementReport(
+        project=project.slug,
+        phase=phase,
+        is_synthetic=project.is_synthetic,
+        is_result=phase == "main",
+        open_lead=project.open_lead,
+        n_problems=queries.n_problems(project, phase=phase),
+        measures=tuple(MeasureReport(one, measure_agreement(one, rows, labels, project.seed)) for one in chosen),
+    )
+
+
+def measure_agreement(measure: Measure, rows: Sequence[queries.Rated], labels: Sequence, seed: int) -> PanelAgreement:
+    """One measure's table and everything computed from it."""
+    triples = [(row.item, row.rater, measure.rate(label)) for row, label in zip(rows, labels, strict=True)]
+    ratings = ratings_from_triples(triples, measure.categories)
+    cluster_of = {row.item: row.cluster for row in rows}
+    return panel_agreement(
+        ratings,
+        [cluster_of[item] for item in ratings.items],
+        level=measure.level,
+        tie=measure.tie,
+        min_others=measure.min_others,
+        unit=CLUSTER,
+        seed=seed,
+        n_resamples=N_RESAMPLES,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Ratings that came as a spreadsheet. `cluster_of` is None where no column names clusters."""
+
+    triples: list[tuple[str, str, str | None]]
+    categories: tuple[Hashable, ...]
+    cluster_of: dict[str, str] | None
+
+
+def table_agreement(table: Table, *, seed: int) -> PanelAgreement:
+    """The same figures for people who have a spreadsheet; without clusters each item is its own."""
+    ratings = ratings_from_triples(table.triples, table.categories)
+    clusters = None if table.cluster_of is None else [table.cluster_of[str(item)] for item in ratings.items]
+    return panel_agreement(
+        ratings,
+        clusters,
+        level="nominal",
+        tie="exclude",
+        min_others=2,
+        unit=ITEM if clusters is None else CLUSTER,
+        seed=seed,
+        n_resamples=N_RESAMPLES,
+    )
+
+
+def unknown_measure(name: str | None, measures: Sequence[Measure]) -> Problem:
+    return Problem(
+        code="unknown_measure",
+        field="measure",
+        expected=gettext_noop("One of: %(allowed)s."),
+        remedy=gettext_noop("Choose one of these; case counts."),
+        params={"allowed": ", ".join(one.name for one in measures)},
+    )

@@ -1,0 +1,137 @@
+"""A CSV of ratings, one row a rating, read strictly: whatever cannot be read is named by line and column."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from annotate.errors import Refused
+from annotate.traces.base import Problem, gettext_noop
+from scoring.comparing import Table
+
+
+def read_table(
+    path: Path, *, item: str, rater: str, label: str, cluster: str | None, categories: Sequence[str] | None
+) -> Table:
+    """The ratings in a CSV file. An empty label cell is no rating. Without `categories` they are the labels of the
+    file in the order of their first row, which nominal figures do not depend on."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return table_of(file, path.name, [item, rater, label], cluster, categories)
+    except OSError as error:
+        raise Refused(
+            Problem(
+                code="unreadable_file",
+                file=str(path),
+                expected=gettext_noop("The file cannot be opened: %(why)s."),
+                remedy=gettext_noop("Check its name and its rights."),
+                params={"why": error.strerror or "?"},
+            )
+        ) from None
+    except UnicodeDecodeError as error:
+        raise Refused(
+            Problem(
+                code="not_utf8",
+                file=path.name,
+                expected=gettext_noop("The file is no UTF-8 (byte %(byte)s)."),
+                remedy=gettext_noop("Save it as UTF-8 and try again."),
+                params={"byte": error.start},
+            )
+        ) from None
+
+
+def table_of(file: TextIO, name: str, columns: list[str], cluster: str | None, categories) -> Table:
+    reader = csv.DictReader(file, strict=True)
+    check_columns(reader.fieldnames or [], [*columns, *([cluster] if cluster else [])], name)
+    triples, lines, cluster_of = [], {}, {}
+    for line, row in numbered(reader, name):
+        item, rater, label = (row[column] for column in columns)
+        if (item, rater) in lines:
+            raise Refused(rated_twice(name, lines[item, rater], line, item, rater))
+        lines[item, rater] = line
+        if cluster and cluster_of.setdefault(item, row[cluster]) != row[cluster]:
+            raise Refused(two_clusters(name, line, item, cluster))
+        if label and categories and label not in categories:
+            raise Refused(undeclared(name, line, columns[2], label, categories))
+        triples.append((item, rater, label or None))
+    found = tuple(dict.fromkeys(label for _, _, label in triples if label is not None))
+    return Table(triples, tuple(categories or found), cluster_of if cluster else None)
+
+
+def numbered(reader: csv.DictReader, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows with the line they end on; a row with too few or too many cells is refused."""
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise Refused(
+                    Problem(
+                        code="ragged_row",
+                        file=name,
+                        line=reader.line_num,
+                        expected=gettext_noop("Every row has as many cells as the head of the table."),
+                        remedy=gettext_noop("Correct the row; a comma inside a cell needs quotes."),
+                    )
+                )
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise Refused(
+            Problem(
+                code="malformed_csv",
+                file=name,
+                line=reader.line_num,
+                expected=gettext_noop("This is no CSV: %(why)s."),
+                remedy=gettext_noop("Save it as CSV with commas and try again."),
+                params={"why": str(error)},
+            )
+        ) from None
+
+
+def check_columns(present: Sequence[str], wanted: Sequence[str], name: str) -> None:
+    for column in wanted:
+        if column not in present:
+            raise Refused(
+                Problem(
+                    code="missing_field",
+                    file=name,
+                    line=1,
+                    field=column,
+                    expected=gettext_noop("There is no column %(column)s; there are: %(present)s."),
+                    remedy=gettext_noop("Name the columns with --item, --rater, --label and --cluster."),
+                    params={"column": column, "present": ", ".join(present) or "-"},
+                )
+            )
+
+
+def rated_twice(name: str, first: int, line: int, item: str, rater: str) -> Problem:
+    return Problem(
+        code="duplicate_rating",
+        file=name,
+        line=line,
+        expected=gettext_noop("%(rater)s rated item %(item)s twice, in line %(first)s and here."),
+        remedy=gettext_noop("Keep the one that counts and remove the other."),
+        params={"rater": rater, "item": item, "first": first},
+    )
+
+
+def two_clusters(name: str, line: int, item: str, cluster: str) -> Problem:
+    return Problem(
+        code="two_clusters",
+        file=name,
+        line=line,
+        field=cluster,
+        expected=gettext_noop("Item %(item)s stands in another cluster further up; an item belongs to one."),
+        remedy=gettext_noop("Give all its rows the same cluster."),
+        params={"item": item},
+    )
+
+
+def undeclared(name: str, line: int, column: str, label: str, categories: Sequence[str]) -> Problem:
+    return Problem(
+        code="unknown_label",
+        file=name,
+        line=line,
+        field=column,
+        expected=gettext_noop("%(label)s is none of the declared labels: %(allowed)s."),
+        remedy=gettext_noop("Correct the row, or name the label with --categories."),
+        params={"label": label, "allowed": ", ".join(categories)},
+    )

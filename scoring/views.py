@@ -1,0 +1,26 @@
+"""Pages for leads that join people's labels and, later, verdicts."""
+
+from django.http import Http404
+from django.shortcuts import render
+from django.utils.translation import get_language
+from django.views.decorators.http import require_GET
+
+from annotate.views.project import led_project
+from scoring.comparing import PHASES, agreement_report
+
+
+@require_GET
+def show_agreement(request, project):
+    """The figures of `manage.py agreement`, with their intervals or the reason why there is none."""
+    project = led_project(request, project)
+    phase = request.GET.get("phase", "main")
+    if phase not in PHASES:
+        raise Http404
+    context = {
+        "project": project,
+        "title": project.title_zh if get_language() == "zh-hans" else project.title_en,
+        "phase": phase,
+        "phases": PHASES,
+        "report": agreement_report(project, phase=phase),
+    }
+    return render(request, "scoring/show_agreement.html", context)
