@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, Subquery
 
 from annotate import queries
 from annotate.models import Assignment, Membership, Project, Role, Round
@@ -49,15 +50,22 @@ def extend_plan(*, member: Membership, project: Project, round_: Round, now: dat
         )
         Assignment.objects.bulk_create(rows, batch_size=BATCH)
         if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
-            open_next(annotator_id=member.pk, round_id=round_.pk, now=None)
+            open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
     return len(placed)
 
 
-def open_next(*, annotator_id: int, round_id: int, now: datetime | None) -> None:
+def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: datetime | None) -> None:
     """Open the first locked assignment of a plan. `now` says that it is shown in the same answer.
 
-    The claim is conditional, so that two submits at once open two items only if both ended one."""
-    locked = Assignment.objects.filter(annotator=annotator_id, round=round_id, state=Assignment.State.LOCKED)
-    following = locked.order_by("order").values_list("pk", flat=True).first()
+    Only the end of the item furthest on opens another: one that was given back and ends behind the item that is open
+    already must not let the annotator read ahead of it. The claim is conditional, so that two submits at once open two
+    items only if both ended one."""
+    plan = Assignment.objects.filter(annotator=annotator_id, round=round_id)
+    locked = plan.filter(state=Assignment.State.LOCKED)
+    following = locked.order_by("order")
+    if ended_id is not None:
+        ended_order = Subquery(plan.filter(pk=ended_id).values("order"))
+        following = following.filter(~Exists(plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)))
+    following = following.values_list("pk", flat=True).first()
     if following is not None:
         locked.filter(pk=following).update(state=Assignment.State.OPEN, first_shown_at=now)

@@ -38,8 +38,8 @@ def load_demo(*, now: datetime) -> bool:
     with transaction.atomic():
         project = setting_up.create_project(new=new_project(plan), by=None, now=now)
         for phase in ("practice", "pilot", "main"):
-            with (FOLDER / f"{phase}.jsonl").open("rb") as file:
-                importing.import_traces(project=project, file=file, file_name=f"{phase}.jsonl", now=now, phase=phase)
+            path = FOLDER / f"{phase}.jsonl"
+            importing.import_traces(project=project, path=path, file_name=path.name, phase=phase)
         add_people(project, plan, now)
         replies = replies_of(project)
         know_answers(project, replies)

@@ -16,6 +16,8 @@ from annotate.traces.base import Problem, gettext_noop
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 MAX_REASON = 2000
 MAX_DRAFT_CHARACTERS = 400_000
+MAX_NUMBER = 2**31 - 1
+"""What PostgreSQL keeps in a column of whole numbers."""
 
 
 def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[Protocol]) -> Answer:
@@ -31,8 +33,8 @@ def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols
     return Answer(
         label=kind.dump(label),
         protocol=protocol,
-        number=whole_number(post, "number"),
-        draft_number=whole_number(post, "draft_number"),
+        number=whole_number(post, "number", most=MAX_NUMBER),
+        draft_number=whole_number(post, "draft_number", most=MAX_NUMBER),
         timing=timing,
         reason=post.get("reason", "").strip()[:MAX_REASON],
     )
@@ -46,10 +48,10 @@ def read_key(post: Mapping[str, str]) -> str:
     return key
 
 
-def whole_number(post: Mapping[str, str], name: str) -> int:
+def whole_number(post: Mapping[str, str], name: str, *, most: int = 10**15) -> int:
     """A number of the page's own; a missing one is 0, anything else but digits is refused."""
     value = post.get(name) or "0"
-    if not value.isascii() or not value.isdecimal() or len(value) > 15:
+    if not value.isascii() or not value.isdecimal() or len(value) > 15 or int(value) > most:
         raise LabelError(broken_page(name))
     return int(value)
 
@@ -69,14 +71,17 @@ def refuse_unstorable(*values: Any) -> None:
 
 
 def strings_in(value: Any) -> list[str]:
-    """Every text in a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return [text for pair in value.items() for part in pair for text in strings_in(part)]
-    if isinstance(value, list | tuple):
-        return [text for part in value for text in strings_in(part)]
-    return []
+    """Every text in a JSON value, however deep."""
+    found, waiting = [], [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+    return found
 
 
 def broken_page(field: str) -> Problem:

@@ -69,6 +69,7 @@ def mark_shown(*, annotator, assignment_id: str, now: datetime) -> None:
         public_id=assignment_id,
         annotator__person=annotator,
         annotator__left_at=None,
+        annotator__paused_at=None,
         state=Assignment.State.OPEN,
         first_shown_at=None,
     ).update(first_shown_at=now)
@@ -79,7 +80,9 @@ def save_draft(
 ) -> None:
     """Keep what is typed so far. `number` is the annotation the form was opened on (0: none yet). A draft that comes
     late, after the answer or after a newer draft, changes nothing and is told so."""
-    mine = Assignment.objects.filter(public_id=assignment_id, annotator__person=annotator, annotator__left_at=None)
+    mine = Assignment.objects.filter(
+        public_id=assignment_id, annotator__person=annotator, annotator__left_at=None, annotator__paused_at=None
+    )
     current = mine.filter(draft_number__lt=draft_number)
     if number:
         current = current.filter(
@@ -134,7 +137,9 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, n
             submitted_at=now,
         )
         if not answer.number:
-            assigning.open_next(annotator_id=assignment.annotator_id, round_id=assignment.round_id, now=now)
+            assigning.open_next(
+                annotator_id=assignment.annotator_id, round_id=assignment.round_id, ended_id=assignment.id, now=now
+            )
     return Receipt(key, answer.number + 1, now, assignment.public_id, assignment.project_slug)
 
 
@@ -192,7 +197,7 @@ def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> N
             purpose=Post.Purpose.PROBLEM,
             text=text,
         )
-        assigning.open_next(annotator_id=row.annotator_id, round_id=row.round_id, now=now)
+        assigning.open_next(annotator_id=row.annotator_id, round_id=row.round_id, ended_id=row.pk, now=now)
 
 
 def give_back(*, lead, project, assignment_id: int) -> bool:

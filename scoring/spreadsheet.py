@@ -1,9 +1,9 @@
 """A CSV of ratings, one row a rating, read strictly: whatever cannot be read is named by line and column."""
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from annotate.errors import Refused
 from annotate.traces.base import Problem, gettext_noop
@@ -15,9 +15,28 @@ def read_table(
 ) -> Table:
     """The ratings in a CSV file. An empty label cell is no rating. Without `categories` they are the labels of the
     file in the order of their first row, which nominal figures do not depend on."""
+    text = read_text(path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return table_of(file, path.name, [item, rater, label], cluster, categories)
+        return table_of(reader, path.name, [item, rater, label], cluster, categories)
+    except csv.Error as error:
+        raise Refused(
+            Problem(
+                code="malformed_csv",
+                file=path.name,
+                line=reader.line_num,
+                expected=gettext_noop("This is no CSV: %(why)s."),
+                remedy=gettext_noop("Save it as CSV with commas and try again."),
+                params={"why": str(error)},
+            )
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """The whole file, with or without a byte-order mark; Refused where it cannot be read as UTF-8."""
+    try:
+        data = path.read_bytes()
+        return data.decode("utf-8").removeprefix("\ufeff")
     except OSError as error:
         raise Refused(
             Problem(
@@ -33,6 +52,7 @@ def read_table(
             Problem(
                 code="not_utf8",
                 file=path.name,
+                line=data[: error.start].count(b"\n") + 1,
                 expected=gettext_noop("The file is no UTF-8 (byte %(byte)s)."),
                 remedy=gettext_noop("Save it as UTF-8 and try again."),
                 params={"byte": error.start},
@@ -40,8 +60,7 @@ def read_table(
         ) from None
 
 
-def table_of(file: TextIO, name: str, columns: list[str], cluster: str | None, categories) -> Table:
-    reader = csv.DictReader(file, strict=True)
+def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str | None, categories) -> Table:
     check_columns(reader.fieldnames or [], [*columns, *([cluster] if cluster else [])], name)
     triples, lines, cluster_of = [], {}, {}
     for line, row in numbered(reader, name):
@@ -60,30 +79,18 @@ def table_of(file: TextIO, name: str, columns: list[str], cluster: str | None, c
 
 def numbered(reader: csv.DictReader, name: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Rows with the line they end on; a row with too few or too many cells is refused."""
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise Refused(
-                    Problem(
-                        code="ragged_row",
-                        file=name,
-                        line=reader.line_num,
-                        expected=gettext_noop("Every row has as many cells as the head of the table."),
-                        remedy=gettext_noop("Correct the row; a comma inside a cell needs quotes."),
-                    )
+    for row in reader:
+        if None in row or None in row.values():
+            raise Refused(
+                Problem(
+                    code="ragged_row",
+                    file=name,
+                    line=reader.line_num,
+                    expected=gettext_noop("Every row has as many cells as the head of the table."),
+                    remedy=gettext_noop("Correct the row; a comma inside a cell needs quotes."),
                 )
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise Refused(
-            Problem(
-                code="malformed_csv",
-                file=name,
-                line=reader.line_num,
-                expected=gettext_noop("This is no CSV: %(why)s."),
-                remedy=gettext_noop("Save it as CSV with commas and try again."),
-                params={"why": str(error)},
             )
-        ) from None
+        yield reader.line_num, row
 
 
 def check_columns(present: Sequence[str], wanted: Sequence[str], name: str) -> None:

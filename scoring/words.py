@@ -28,6 +28,7 @@ FLAGS = {
     "few_clusters": gettext_noop("few clusters: likely too narrow"),
     "very_few_clusters": gettext_noop("very few clusters: too narrow"),
 }
+RULES = {"exclude": gettext_noop("left out"), "fractional": gettext_noop("counted in parts")}
 LEFT_OUT = {
     "no_rating": gettext_noop("items without a rating"),
     "one_rating": gettext_noop("items with one rating"),
@@ -46,6 +47,18 @@ def shown(value: float | None, digits: int = 2) -> str:
         return "–"
     rounded = Decimal(f"{value:.10g}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return str(rounded).replace("-", "\u2212")
+
+
+def category_words(category, measure) -> str:
+    """A category by its title, in the interface language."""
+    return gettext(measure.category_titles[measure.categories.index(category)])
+
+
+def rule_words(rule: str, measure) -> str:
+    """A tie rule (`exclude`, `fractional`, `toward:CATEGORY`) in words."""
+    if rule in RULES:
+        return gettext(RULES[rule])
+    return gettext("counted as “%(category)s”") % {"category": category_words(rule.removeprefix("toward:"), measure)}
 
 
 def value_words(figure: Figure) -> str:

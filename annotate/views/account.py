@@ -49,7 +49,7 @@ def page_to_return_to(request):
     """An address of this site that was asked for, else the first page."""
     address = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
-    return address if is_ours else "annotate:home"
+    return address if is_ours and address.startswith("/") else "annotate:home"
 
 
 @open_to_all

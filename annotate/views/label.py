@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotate import blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.forms import MAX_DRAFT_CHARACTERS, read_answer, read_key, refuse_unstorable
+from annotate.forms import KEY, MAX_DRAFT_CHARACTERS, MAX_NUMBER, read_answer, read_key, refuse_unstorable
 from annotate.kinds.base import LabelError
 from annotate.markdown import guideline_html
 from annotate.traces.base import Problem, gettext_noop
@@ -67,11 +67,12 @@ def correct_item(request, public_id):
     return render(request, "annotate/label_item.html", page_of(item, correcting=True))
 
 
-def page_of(item, *, correcting=False, receipt=None, values=None, problems=(), reason="", key=""):
-    """The context of the item's page and of its piece: the blind item, and what stands in the form."""
-    fields = draft_fields(item)
-    if values is None:
-        values = read_fields(item.kind, fields) if fields else item.label or {}
+def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
+    """The context of the item's page and of its piece: the blind item, and what stands in the form, which is what was
+    posted and refused, else the draft, else the answer."""
+    fields = draft_fields(item) if posted is None else posted
+    values = read_fields(item.kind, fields) if fields else item.label or {}
+    key = posted.get("key", "") if posted else ""
     return {
         "item": item,
         "values": values,
@@ -79,9 +80,9 @@ def page_of(item, *, correcting=False, receipt=None, values=None, problems=(), r
         "editable": correcting or not item.is_submitted,
         "correcting": correcting,
         "needs_reason": correcting and item.undo_id != item.public_id,
-        "reason": reason,
+        "reason": fields.get("reason", ""),
         "receipt": receipt,
-        "key": key or secrets.token_urlsafe(18),
+        "key": key if KEY.fullmatch(key) else secrets.token_urlsafe(18),
         "timing": fields,
         "problems": [problem.as_dict(gettext) for problem in problems],
         "title": item.project_titles[1 if get_language() == "zh-hans" else 0],
@@ -109,7 +110,7 @@ def submit_annotation(request, public_id):
     try:
         key = read_key(request.POST)
     except LabelError as error:
-        return refuse(request, public_id, error.problems)
+        return refuse(request, public_id, error.problems, posted=request.POST)
     receipt = labeling.find_receipt(annotator=request.user, assignment_id=public_id, key=key)
     if receipt is None:  # a known key is answered before any check
         assignment = blind.open_assignment(request.user, public_id)
@@ -122,9 +123,9 @@ def submit_annotation(request, public_id):
             )
             receipt = labeling.submit_annotation(assignment=assignment, key=key, answer=answer, now=timezone.now())
         except LabelError as error:
-            return refuse(request, public_id, error.problems)
+            return refuse(request, public_id, error.problems, posted=request.POST)
         except ReasonMissing:
-            return refuse(request, public_id, [REASON_MISSING])
+            return refuse(request, public_id, [REASON_MISSING], posted=request.POST)
         except AlreadySubmitted as error:
             return told_already(request, public_id, error.at)
     return go_on(request, receipt.project_slug, receipt=receipt)
@@ -138,21 +139,15 @@ REASON_MISSING = Problem(
 )
 
 
-def refuse(request, public_id, problems):
-    """The form as it was posted, with what is wrong said beside it. Nothing typed is lost."""
+def refuse(request, public_id, problems, *, posted=None):
+    """What is wrong, said in the form. To htmx only the words go, so that what was typed meanwhile stays as it is."""
     item = blind.show_item(request.user, public_id)
-    context = page_of(
-        item,
-        correcting=item.is_submitted,
-        values=read_fields(item.kind, request.POST),
-        problems=problems,
-        reason=request.POST.get("reason", ""),
-        key=request.POST.get("key", ""),
-    )
-    if not request.htmx:
-        return render(request, "annotate/label_item.html", context, status=422)
-    response = render(request, "annotate/_label_form.html", context, status=422)
-    return retarget(response, "#label-form", "outerHTML")
+    if request.htmx:
+        context = {"problems": [problem.as_dict(gettext) for problem in problems]}
+        response = render(request, "annotate/_problems.html", context, status=422)
+        return retarget(response, "#problems", "outerHTML")
+    context = page_of(item, correcting=item.is_submitted, posted=posted, problems=problems)
+    return render(request, "annotate/label_item.html", context, status=422)
 
 
 def retarget(response, target, swap):
@@ -208,14 +203,17 @@ def save_draft(request, public_id):
 
 
 def read_draft(request):
-    """A draft is what the form holds, complete or not; only its size and its numbers are checked."""
+    """A draft is what the form holds, complete or not: its fields are texts, and only its size and numbers are
+    checked."""
     raw = request.POST.get("draft", "")
     try:
         draft = json.loads(raw) if len(raw) <= MAX_DRAFT_CHARACTERS else None
-    except ValueError:
+    except (ValueError, RecursionError):
         draft = None
-    numbers = [draft.get(name) for name in ("number", "draft_number")] if isinstance(draft, dict) else [None]
-    if not all(type(number) is int and 0 <= number < 2**31 for number in numbers):
+    draft = draft if isinstance(draft, dict) else {}
+    numbers, fields = [draft.get(name) for name in ("number", "draft_number")], draft.get("fields")
+    are_numbers = all(type(number) is int and 0 <= number <= MAX_NUMBER for number in numbers)
+    if not are_numbers or not isinstance(fields, dict) or not all(isinstance(text, str) for text in fields.values()):
         raise LabelError(
             Problem(
                 code="wrong_type",
@@ -224,8 +222,8 @@ def read_draft(request):
                 remedy=gettext_noop("Reload the page; what you typed is kept."),
             )
         )
-    refuse_unstorable(draft)
-    return draft
+    refuse_unstorable(fields)
+    return {"number": numbers[0], "draft_number": numbers[1], "fields": fields}
 
 
 @require_POST

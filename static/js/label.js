@@ -184,6 +184,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
       work.forget();
       work.notice("");
     }
+    if (status === 422) work.save();
   }
   if (status === 409) {
     document.getElementById("notice").hidden = false;

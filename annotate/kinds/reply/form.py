@@ -12,7 +12,7 @@ def read_form(post: Mapping[str, str]) -> dict[str, Any]:
     """`spans` is a JSON list in one field; a tick box is there or not."""
     try:
         spans = json.loads(post.get("spans") or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise LabelError(wrong_type("spans", "JSON")) from None
     return {
         "label": post.get("label", ""),

@@ -89,7 +89,7 @@ class Marks {
         const letter = document.createElement("span");
         letter.textContent = type[0];
         letter.style.left = `${last.right - home.left}px`;
-        letter.style.top = `${last.bottom - home.top}px`;
+        letter.style.top = `${last.top - home.top - 3}px`;
         this.letters.append(letter);
       }
     }
