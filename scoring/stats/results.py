@@ -1,0 +1,108 @@
+"""What a statistic comes back as: a value or the reason why there is none, and what it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+CONFIDENCE = 0.95
+
+REASONS = (
+    "empty",  # no rating at all
+    "one_rater",  # one rater in all
+    "no_overlap",  # no item has ratings of two raters (of every rater, where only complete items count)
+    "one_category",  # the comparable ratings hold one category, so chance agreement is 1
+    "no_comparable_items",  # the others tie, or are too few, on every item the rater has
+    "few_common_items",  # no pair of raters has enough items in common for their mean
+)
+INTERVAL_REASONS = (
+    *REASONS,  # no value, so no interval
+    "too_few_clusters",
+    "degenerate_resamples",  # more than 5 % of the resamples have no value
+    "all_resamples_equal",  # an interval of width zero would claim to know exactly
+    "too_many_pairs",  # intervals of every pair of a very large panel are not computed
+)
+FLAGS = (
+    "rater_constant",  # one of two raters used one category only; kappa is 0 whatever the other did
+    "one_category",  # everyone chose one category: raw agreement is 1 and says little
+    "few_clusters",  # 5 to 19: the interval is likely too narrow
+    "very_few_clusters",  # fewer than 5, where the caller allowed it
+)
+LEFT_OUT = (
+    "no_rating",  # items nobody rated
+    "one_rating",  # items with one rating: no agreement to be seen
+    "incomplete",  # items that not every rater rated, where only complete items count
+    "not_rated",  # items the rater in question did not rate
+    "few_others",  # items with fewer than min_others other ratings
+    "tie",  # items whose others tie
+    "few_common_items",  # pairs of raters with too few items in common
+    "undefined",  # pairs of raters whose kappa has no value
+)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the value would lie in 95 of 100 draws of as many clusters.
+
+    `drawn` and `enumerated` (all m^m resamples of m clusters) are percentiles of the bootstrap. `wilson` is the score
+    interval of a share of independent items that came out 0 or 1, where the bootstrap has no width.
+    """
+
+    low: float
+    high: float
+    level: float
+    unit: str
+    n_clusters: int
+    n_resamples: int
+    seed: int | None
+    share_undefined: float
+    method: Literal["drawn", "enumerated", "wilson"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One statistic: `value`, or `reason` (one of REASONS) where it is undefined. Never nan, never 0 or 1 instead.
+
+    `observed` and `expected` are agreement and chance agreement, so value = (observed - expected) / (1 - expected)
+    where there is chance correction. `left_out` counts items (pairs, for a mean over pairs) by LEFT_OUT.
+    `n_clusters` counts those that hold a comparable item.
+    """
+
+    value: float | None
+    reason: str | None
+    n_items: int
+    n_ratings: int
+    n_raters: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    observed: float | None = None
+    expected: float | None = None
+    flags: tuple[str, ...] = ()
+    interval: Interval | None = None
+    interval_reason: str | None = None
+    n_clusters: int | None = None
+    share_undefined: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.reason is None):
+            raise ValueError(f"A figure has a value or a reason, not {self.value!r} with {self.reason!r}.")
+        for name in ("value", "observed", "expected"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"{name} is {number}; an undefined figure has None and a reason.")
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON holds it: mappings, lists, texts, and numbers with 10 significant digits."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(one) for one in value]
+    return str(value)
