@@ -54,8 +54,6 @@ def new_project(plan) -> setting_up.NewProject:
         title_zh=plan["title_zh"],
         seed=plan["seed"],
         languages=tuple(plan["languages"]),
-        guideline_en=plan["guideline_en"],
-        guideline_zh=plan["guideline_zh"],
         is_synthetic=True,
     )
 

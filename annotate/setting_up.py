@@ -28,14 +28,14 @@ class NewProject:
     seed: int
     kind: str = "reply"
     languages: tuple[str, ...] = LANGUAGES
-    guideline_en: str = ""
-    guideline_zh: str = ""
     is_synthetic: bool = False
 
 
 def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Project:
-    """A project with its first protocol and its first round; Refused when the slug is taken or the kind unknown."""
-    if new.kind not in all_kinds():
+    """A project with the kind's own protocol as its first, and its first round; Refused when the slug is taken or the
+    kind unknown."""
+    kind = all_kinds().get(new.kind)
+    if kind is None:
         raise Refused(
             Problem(
                 code="unknown_kind",
@@ -60,9 +60,9 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
             Protocol.objects.create(
                 project=project,
                 number=1,
-                guideline_en=new.guideline_en,
-                guideline_zh=new.guideline_zh,
-                label_schema=dict(all_kinds()[new.kind].schema),
+                guideline_en=kind.guideline_en,
+                guideline_zh=kind.guideline_zh,
+                label_schema=dict(kind.schema),
             )
             assigning.open_round(project=project, now=now)
             Event.objects.create(project=project, person=by, action="project_created", detail={"slug": new.slug})

@@ -157,5 +157,8 @@ class TaskKind:
     rows: Callable[[Any], Sequence[Mapping[str, Any]]]
     form_template: str
     summary_template: str
+    guideline_en: str
+    guideline_zh: str
+    """Markdown that a new project starts from; leads make it theirs."""
     script: str = ""
     """Static path of the kind's own script, started from a data attribute of its form."""

@@ -288,18 +288,10 @@ def test_no_annotator_is_constant_and_times_are_plausible():
         assert all(20 <= row["active_s"] <= 150 for row in mine)
 
 
-def test_the_project_names_its_people_and_its_guidelines_stay_neutral():
+def test_the_project_names_its_people_and_says_that_its_labels_are_synthetic():
     project = json.loads((DEMO / "project.json").read_text(encoding="utf-8"))
     assert project["slug"] == "demo"
     assert [person["code"] for person in project["annotators"]] == CODES
     assert project["open_annotator"] == {"username": "demo", "code": "a6"}
     assert "synthetic" in project["title_en"]
     assert "合成" in project["title_zh"]
-    english, chinese = project["guideline_en"], project["guideline_zh"]
-    assert not re.findall(r"\b(models?|arms?|judges?|conditions?|rewrit\w+|kappa)\b", english)
-    assert not re.findall("模型|评审|改写|版本", chinese)
-    for key in ("1", "2", "3", "n", "d", "r", "b"):
-        assert f"`{key}`" in english
-        assert f"`{key}`" in chinese
-    for term in ("需求方", "可直接阅读", "需补充信息", "无法修复或未作答", "定义", "指代", "背景", "信息缺口"):
-        assert term in chinese

@@ -1,8 +1,12 @@
 """Reply reading: is what the agent handed back usable for the person who asked (methods A1)?"""
 
+from pathlib import Path
+
 from annotate.kinds.base import TaskKind
 from annotate.kinds.reply import export, form, items, label, measures, settle, view
 from annotate.traces.base import gettext_noop
+
+FOLDER = Path(__file__).parent
 
 KIND = TaskKind(
     name="reply",
@@ -24,5 +28,7 @@ KIND = TaskKind(
     rows=export.rows,
     form_template="reply/_form.html",
     summary_template="reply/_summary.html",
+    guideline_en=(FOLDER / "guideline_en.md").read_text("utf-8"),
+    guideline_zh=(FOLDER / "guideline_zh.md").read_text("utf-8"),
     script="reply/reply.js",
 )
