@@ -58,6 +58,7 @@ class BlindItem:
     files: tuple[ShownFile, ...]
     messages: tuple[ShownMessage, ...]
     pieces: tuple[Piece, ...]
+    was_shown: bool
     is_submitted: bool
     undo_id: str | None
     submitted_at: datetime | None
@@ -147,6 +148,7 @@ def blind_item(row: Assignment) -> BlindItem:
             ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
         ),
         pieces=render(canonical(blocks.text.text)),
+        was_shown=row.first_shown_at is not None,
         is_submitted=is_submitted,
         undo_id=pace.last_submitted,
         submitted_at=own.submitted_at if own else None,

@@ -52,8 +52,9 @@ def next_item(request, project):
 @require_GET
 @own
 def label_item(request, public_id):
-    labeling.mark_shown(annotator=request.user, assignment_id=public_id, now=timezone.now())
     item = blind.show_item(request.user, public_id)
+    if not item.was_shown:
+        labeling.mark_shown(annotator=request.user, assignment_id=public_id, now=timezone.now())
     return render(request, "annotate/label_item.html", page_of(item))
 
 

@@ -317,3 +317,15 @@ def test_the_guideline_opens_over_the_reply(visit):
     assert "Reading replies" in page.inner_text("#guideline")
     page.keyboard.press("Escape")
     assert page.locator("#guideline[open]").count() == 0
+
+
+def test_time_beyond_two_minutes_without_input_is_raw_and_not_active(visit):
+    visitor = visit()
+    visitor.page.clock.install()
+    page = visitor.label()
+    page.clock.fast_forward("10:00")
+    page.keyboard.press("1")
+    raw, active, hidden = (int(page.input_value(f"[name={name}]")) for name in ("raw_ms", "active_ms", "hidden_ms"))
+    assert 600_000 <= raw < 630_000
+    assert 120_000 <= active < 130_000
+    assert hidden == 0
