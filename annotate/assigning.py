@@ -44,11 +44,11 @@ def extend_plan(*, member: Membership, project: Project, round_: Round, now: dat
             first_order=order,
             first_sequence=sequence,
         )
-        rows = (
-            Assignment(annotator=member, item_id=place.item, round=round_, order=place.order, sequence=place.sequence)
-            for place in placed
-        )
-        Assignment.objects.bulk_create(rows, batch_size=BATCH)
+        for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
+            Assignment.objects.bulk_create(
+                Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
+                for one in placed[start : start + BATCH]
+            )
         if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
     return len(placed)

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 
 from annotate import importing, setting_up
+from annotate.errors import Refused
 from annotate.kinds.registry import kind_of
 from annotate.models import Annotation, Assignment, Item, Message, Person, Project, Role, Settlement
 from annotate.rules.quotes import canonical
@@ -39,7 +40,9 @@ def load_demo(*, now: datetime) -> bool:
         project = setting_up.create_project(new=new_project(plan), by=None, now=now)
         for phase in ("practice", "pilot", "main"):
             path = FOLDER / f"{phase}.jsonl"
-            importing.import_traces(project=project, path=path, file_name=path.name, phase=phase)
+            report = importing.import_traces(project=project, path=path, file_name=path.name, phase=phase)
+            if report.is_refused:
+                raise Refused(report.tally.problems[0])
         add_people(project, plan, now)
         replies = replies_of(project)
         know_answers(project, replies)

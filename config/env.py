@@ -71,10 +71,10 @@ def secret_key(folder: Path) -> str:
 
 
 SQLITE_PRAGMAS = (
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=134217728; "
-    "PRAGMA cache_size=-20000; PRAGMA journal_size_limit=27103364;"
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-20000; PRAGMA journal_size_limit=27103364;"
 )
-"""Settings a lab's SQLite needs: FULL keeps reported commits through a power cut, WAL lets readers read meanwhile."""
+"""Settings a lab's SQLite needs: FULL keeps reported commits through a power cut, WAL lets readers read meanwhile. The
+file is not mapped into memory: a process would grow with the database."""
 
 
 def database(folder: Path) -> dict[str, object]:

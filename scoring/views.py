@@ -3,13 +3,13 @@
 from django.http import Http404
 from django.shortcuts import render
 from django.utils.translation import get_language
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from annotate.views.project import led_project
 from scoring.comparing import PHASES, agreement_report
 
 
-@require_GET
+@require_safe
 def show_agreement(request, project):
     """The figures of `manage.py agreement`, with their intervals or the reason why there is none."""
     project = led_project(request, project)

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotate import blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
@@ -33,12 +33,12 @@ def own(action):
     return view
 
 
-@require_GET
+@require_safe
 def home(request):
     return render(request, "annotate/home.html", {"projects": blind.own_projects(request.user)})
 
 
-@require_GET
+@require_safe
 @own
 def next_item(request, project):
     """The first open item of one's plan, at its own address; or the word that all is done."""
@@ -49,7 +49,7 @@ def next_item(request, project):
     return redirect("annotate:label_item", public_id=item.public_id)
 
 
-@require_GET
+@require_safe
 @own
 def label_item(request, public_id):
     item = blind.show_item(request.user, public_id)
@@ -58,7 +58,7 @@ def label_item(request, public_id):
     return render(request, "annotate/label_item.html", page_of(item))
 
 
-@require_GET
+@require_safe
 @own
 def correct_item(request, public_id):
     """The form again with the stored answer in it; that one stays current until another is submitted."""
@@ -250,7 +250,7 @@ PROBLEM_EMPTY = Problem(
 )
 
 
-@require_GET
+@require_safe
 @own
 def own_answers(request, project):
     """The list of one's own submitted items, by pages of the plan."""
@@ -263,7 +263,7 @@ def own_answers(request, project):
     return render(request, "annotate/own_answers.html", context)
 
 
-@require_GET
+@require_safe
 @own
 def guideline(request, project):
     """The newest guideline in the interface language, as a page or as the piece the labelling page opens."""

@@ -3,7 +3,7 @@
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotate import labeling, queries
 from annotate.models import Project
@@ -17,7 +17,7 @@ def led_project(request, slug) -> Project:
     return project
 
 
-@require_GET
+@require_safe
 def show_project(request, project):
     project = led_project(request, project)
     context = {

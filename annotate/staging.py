@@ -1,0 +1,150 @@
+"""Traces of a file become rows that nobody sees yet; `importing.py` shows them all at once, or removes them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.db import transaction
+
+from annotate.kinds.registry import kind_of
+from annotate.models import File, ImportBatch, Item, Message, Trace
+from annotate.rules.requester_view import seen_by_requester
+from annotate.traces import base
+from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.identity import content_hash
+from annotate.traces.reading import WHOLE_FILE
+from annotate.traces.tally import Tally
+
+CHUNK_TRACES = 50
+CHUNK_CHARACTERS = 1_000_000
+NEVER_SKIPPED = WHOLE_FILE | {"import_interrupted"}
+
+
+class Overtaken(Exception):
+    """A later import of the same project took this one for a killed one, and removed its rows."""
+
+
+def chunks(traces: Iterable[base.Trace]) -> Iterator[list[base.Trace]]:
+    """A bounded number of traces and characters at a time, so that a write is short and memory does not grow."""
+    waiting: list[base.Trace] = []
+    n_characters = 0
+    for trace in traces:
+        waiting.append(trace)
+        n_characters += sum(len(message.text) for message in trace.messages)
+        if len(waiting) == CHUNK_TRACES or n_characters > CHUNK_CHARACTERS:
+            yield waiting
+            waiting, n_characters = [], 0
+    if waiting:
+        yield waiting
+
+
+class Staging:
+    """One file on its way in, and what was counted so far."""
+
+    def __init__(self, batch: ImportBatch, phase: str) -> None:
+        self.batch, self.project, self.phase, self.skip_bad = batch, batch.project, phase, batch.skip_bad
+        self.kind = kind_of(self.project.kind)
+        protocol = self.project.protocols.order_by("-number").first()
+        self.schema = protocol.label_schema if protocol else self.kind.schema
+        self.text_beside_calls = self.project.settings.get("text_beside_calls", "private")
+        self.tally = Tally()
+        self.n_new = self.n_present = self.n_items = 0
+
+    @property
+    def is_refused(self) -> bool:
+        """Once a record refuses the file nothing more is written; reading goes on, to name every problem."""
+        whole = any(problem.code in NEVER_SKIPPED for problem in self.tally.problems)
+        return whole or (self.tally.n_problems > 0 and not (self.skip_bad and self.n_new + self.n_present))
+
+    def stage(self, traces: Sequence[base.Trace]) -> None:
+        hashes = {trace.source_id: content_hash(trace) for trace in traces}
+        known = self.known(traces)
+        for trace in traces:
+            if known.get(trace.source_id, hashes[trace.source_id]) != hashes[trace.source_id]:
+                self.tally.add_problem(other_content(trace, known[trace.source_id], hashes[trace.source_id]))
+        new = [trace for trace in traces if trace.source_id not in known]
+        self.n_present += sum(known.get(trace.source_id) == hashes[trace.source_id] for trace in traces)
+        if self.skip_bad or not self.tally.n_problems:
+            self.write(new, hashes)
+
+    def known(self, traces: Sequence[base.Trace]) -> dict[str, str]:
+        """Content hashes of those that the project has already."""
+        return dict(
+            Trace.objects.filter(
+                project=self.project,
+                format=traces[0].format,
+                source_id__in=[trace.source_id for trace in traces],
+                is_staged=False,
+            ).values_list("source_id", "content_hash")
+        )
+
+    def write(self, traces: Sequence[base.Trace], hashes: dict[str, str]) -> None:
+        rows = [self.trace_row(trace, hashes[trace.source_id]) for trace in traces]
+        messages = [self.message_row(row, m) for row, t in zip(rows, traces, strict=True) for m in t.messages]
+        files = [row for parent, trace in zip(rows, traces, strict=True) for row in file_rows(parent, trace)]
+        items = [row for parent, trace in zip(rows, traces, strict=True) for row in self.item_rows(parent, trace)]
+        with transaction.atomic():
+            if not ImportBatch.objects.select_for_update().filter(pk=self.batch.pk, state="staged").first():
+                raise Overtaken
+            Trace.objects.bulk_create(rows)
+            Message.objects.bulk_create(messages)
+            File.objects.bulk_create(files)
+            Item.objects.bulk_create(items)
+        self.n_new += len(rows)
+        self.n_items += len(items)
+
+    def trace_row(self, trace: base.Trace, hash_: str) -> Trace:
+        return Trace(
+            project=self.project,
+            batch=self.batch,
+            source_id=trace.source_id,
+            format=trace.format,
+            content_hash=hash_,
+            cluster=trace.cluster or trace.source_id,
+            area=trace.area,
+            language=trace.language,
+            metadata=dict(trace.metadata),
+        )
+
+    def message_row(self, row: Trace, message: base.Message) -> Message:
+        is_seen = seen_by_requester(message, self.text_beside_calls)
+        return Message(
+            trace=row,
+            index=message.index,
+            session=message.session,
+            role=message.role,
+            side=message.side,
+            seen_by=Message.SeenBy.REQUESTER if is_seen else Message.SeenBy.AGENT,
+            text=message.text,
+            calls=[{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls],
+            answers_index=message.answers.index if message.answers else None,
+            answers_call=message.answers.call if message.answers else None,
+            answers_id=message.answers_id,
+            name=message.name,
+        )
+
+    def item_rows(self, row: Trace, trace: base.Trace) -> list[Item]:
+        anchors = self.kind.items(trace, self.schema)
+        return [
+            Item(project=self.project, trace=row, anchor=anchor.index, cluster=row.cluster, phase=self.phase)
+            for anchor in anchors
+        ]
+
+
+def file_rows(row: Trace, trace: base.Trace) -> list[File]:
+    return [
+        File(trace=row, position=position, name=file.name, text=file.text, available_from=file.available_from)
+        for position, file in enumerate(trace.files)
+    ]
+
+
+def other_content(trace: base.Trace, old: str, new: str) -> Problem:
+    return trace.place.problem(
+        "duplicate_id",
+        "/id",
+        expected=gettext_noop(
+            "The trace “%(id)s” with the content it was imported with (SHA-256 %(old)s); here its content is %(new)s."
+        ),
+        remedy=gettext_noop("Give another run another id, or remove the record."),
+        id=trace.source_id,
+        old=old,
+        new=new,
+    )

@@ -1,0 +1,128 @@
+"""The records of a file one by one, as JSONL, as the elements of a JSON array, or as one JSON object.
+
+Memory holds one record and a piece of the file, whatever the file's size; a record above the cap is passed over
+without being held. What is wrong with a record takes its place in the stream, so that the next ones are read too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from annotate.traces.arrays import elements
+from annotate.traces.base import Place, Problem, gettext_noop
+from annotate.traces.pieces import PIECE, Piece, is_one_object, lines, one_object
+from annotate.traces.strict_json import SETTINGS, Caps, Parsed, not_utf8, parse
+
+MARK = b"\xef\xbb\xbf"
+OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+BEGINS_LIKE_JSON = re.compile(rb"^[ \t\r]*[\[{]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One record of a file and where it stands."""
+
+    value: Any
+    place: Place
+
+
+class Documents:
+    """Iterates over `Document | Problem` of a seekable binary file, once."""
+
+    def __init__(
+        self, file: BinaryIO, *, file_name: str = "", caps: Caps | None = None, replace_nul: bool = False
+    ) -> None:
+        self.file = file
+        self.file_name = file_name
+        self.caps = caps or Caps()
+        self.replace_nul = replace_nul
+        self.n_replaced_nul = 0
+
+    def __iter__(self) -> Iterator[Document | Problem]:
+        head = self.file.read(PIECE)
+        start = len(MARK) if head.startswith(MARK) else 0
+        refused = self.refuse(head[start:])
+        if refused:
+            yield refused
+            return
+        self.file.seek(start)
+        n_records = 0
+        for piece in self.pieces(start, head[start:].lstrip()[:1]):
+            n_records += 1
+            yield from self.read(piece)
+        if not n_records:
+            yield empty_file(Place(self.file_name))
+
+    def refuse(self, head: bytes) -> Problem | None:
+        """Files that hold no JSON at all, told by their first bytes and not by their name."""
+        place = Place(self.file_name)
+        if head.startswith(OTHER_MARKS):
+            return not_utf8(Place(self.file_name, line=1), 1, 1)
+        if not head.strip() and len(head) < PIECE:
+            return empty_file(place)
+        if head.lstrip()[:1] in (b"{", b"["):
+            return None
+        if BINARY.search(head) or not BEGINS_LIKE_JSON.search(head):
+            return unsupported_type(place)
+        return None
+
+    def pieces(self, start: int, first: bytes) -> Iterator[Piece | Problem]:
+        if first == b"[":
+            self.file.seek(start)
+            return elements(self.file, start, self.file_name, self.caps.line_bytes)
+        if is_one_object(self.file, start, self.caps.line_bytes):
+            return one_object(self.file, start, self.file_name, self.caps.line_bytes)
+        return lines(self.file, start, self.file_name, self.caps.line_bytes)
+
+    def read(self, piece: Piece | Problem) -> Iterator[Document | Problem]:
+        if isinstance(piece, Problem):
+            yield piece
+            return
+        if piece.raw is None:
+            yield too_long(piece.place, self.caps)
+            return
+        parsed: Parsed = parse(
+            piece.raw,
+            piece.place,
+            caps=self.caps,
+            replace_nul=self.replace_nul,
+            at=piece.at,
+            first_line=piece.line,
+        )
+        self.n_replaced_nul += parsed.n_replaced
+        if parsed.problems:
+            yield from parsed.problems
+        else:
+            yield Document(parsed.value, piece.place)
+
+
+def empty_file(place: Place) -> Problem:
+    return place.problem(
+        "empty_file",
+        expected=gettext_noop("At least one record; there is none."),
+        remedy=gettext_noop("Check the export that wrote the file."),
+    )
+
+
+def unsupported_type(place: Place) -> Problem:
+    return place.problem(
+        "unsupported_type",
+        expected=gettext_noop("JSON or JSON lines as plain text, told by the content and not by the name."),
+        remedy=gettext_noop("Unpack or export it as JSON, then import again."),
+    )
+
+
+def too_long(place: Place, caps: Caps) -> Problem:
+    """Lines have the code of lines; an element of an array or a whole object may go over many of them."""
+    is_line = place.line is not None
+    return place.problem(
+        "line_too_long" if is_line else "too_large",
+        expected=gettext_noop("Records of at most %(cap)s bytes."),
+        remedy=gettext_noop("Split or shorten the record, or raise %(setting)s."),
+        cap=caps.line_bytes,
+        setting=SETTINGS["line_bytes"],
+    )

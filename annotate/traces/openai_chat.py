@@ -1,0 +1,112 @@
+"""Conversations in the form of OpenAI's chat API: objects with `messages`, as a file, an array or lines; or one file
+that is itself the list of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
+from annotate.traces.chat_messages import ROLES, USED, conversation
+from annotate.traces.documents import Document
+from annotate.traces.identity import FirstPlaces, conversation_id
+
+FORMAT = "openai_chat"
+TITLE = "OpenAI chat messages"
+LOOKED_AT = 50
+MESSAGE = USED | {"name", "audio", "annotations", "reasoning_content"}
+"""Members of a message by itself; one with others (a time, a parent) belongs to some other log of messages."""
+
+
+def sniff(value: Any) -> Likeness:
+    """A list of messages with `role` and `content` or `tool_calls`, whose calls name a `function`."""
+    messages = [value] if is_message(value) and value.keys() <= MESSAGE else messages_of(value)
+    if not messages:
+        return Likeness(missing=("messages",))
+    first = messages[0] if isinstance(messages[0], dict) else {}
+    calls = [
+        call
+        for message in messages[:LOOKED_AT]
+        if isinstance(message, dict) and isinstance(message.get("tool_calls"), list)
+        for call in message["tool_calls"]
+    ]
+    marks = {
+        "messages": True,
+        "messages[].role": isinstance(first.get("role"), str) and first["role"] in ROLES,
+        "messages[].content": "content" in first or "tool_calls" in first,
+        "messages[].tool_calls[].function": all(isinstance(call, dict) and "function" in call for call in calls),
+    }
+    return Likeness(
+        found=tuple(mark for mark, is_there in marks.items() if is_there),
+        missing=tuple(mark for mark, is_there in marks.items() if not is_there),
+    )
+
+
+def is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "role" in value and "messages" not in value
+
+
+def messages_of(value: Any) -> list[Any] | None:
+    messages = value.get("messages") if isinstance(value, dict) else value
+    return messages if isinstance(messages, list) and messages else None
+
+
+def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
+    loose: list[Document] = []
+    with closing(FirstPlaces()) as places:
+        for document in documents:
+            if isinstance(document, Problem):
+                yield document
+            elif loose or is_message(document.value):
+                loose.append(document)
+            elif messages_of(document.value) is None:
+                yield unknown_record(document.place)
+            else:
+                yield from read_record(document, places)
+        if loose:
+            yield from trace_of([document.value for document in loose], Place(loose[0].place.file), "", {}, places)
+
+
+def read_record(document: Document, places: FirstPlaces) -> Iterator[Trace | Problem]:
+    value = document.value
+    is_object = isinstance(value, dict)
+    extras = {key: member for key, member in value.items() if key != "messages"} if is_object else {}
+    yield from trace_of(messages_of(value) or [], document.place, "/messages" if is_object else "", extras, places)
+
+
+def trace_of(
+    values: Sequence[Any], place: Place, pointer: str, extras: dict[str, Any], places: FirstPlaces
+) -> Iterator[Trace | Problem]:
+    found = conversation(values, place, pointer)
+    yield from found.warnings
+    yield Trace(
+        source_id=given_id(extras) or derived_id(conversation_id(found.messages), place, places),
+        format=FORMAT,
+        messages=tuple(found.messages),
+        metadata={**extras, **({"messages": found.extras} if found.extras else {})},
+        place=place,
+    )
+
+
+def given_id(extras: dict[str, Any]) -> str:
+    """The record's own id, where it is a text or a number."""
+    found = extras.get("id")
+    if isinstance(found, str) and found.strip():
+        return found
+    return str(found) if isinstance(found, int) and not isinstance(found, bool) else ""
+
+
+def derived_id(digest: str, place: Place, places: FirstPlaces) -> str:
+    """Files give no id, so the conversation is its own name. The same once more in a file is another sample, told
+    apart by its place."""
+    return digest if places.earlier(digest, place) is None else f"{digest} {place}"
+
+
+def unknown_record(place: Place) -> Problem:
+    return place.problem(
+        "unknown_record",
+        expected=gettext_noop("An object with a list of messages."),
+        remedy=gettext_noop("The record is passed over."),
+        warning=True,
+    )

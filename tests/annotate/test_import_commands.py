@@ -1,0 +1,151 @@
+import json
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import Item, Trace
+from tests.annotate.traces.files import FIXTURES, lines, record
+from tests.factories import make_project
+
+COUNTS = {"path", "format", "traces", "messages", "calls", "paired", "unpaired", "skipped", "refused"}
+
+
+@pytest.fixture
+def run(capsys):
+    """The parsed line on standard output, what stood on standard error, and the exit status."""
+
+    def run(*arguments):
+        status = 0
+        try:
+            call_command(*map(str, arguments), "--json")
+        except SystemExit as ended:
+            status = ended.code
+        out, err = capsys.readouterr()
+        assert out.count("\n") == 1
+        return json.loads(out), err, status
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    def file(content, name="runs.jsonl"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return file
+
+
+def test_inspect_counts_every_file_of_a_folder_without_a_database(run):
+    said, err, status = run("inspect_traces", FIXTURES)
+    assert status == 0
+    by_format = {found["format"]: found for found in said["files"]}
+    assert set(by_format) == {"sightline", "openai_chat", "tau_bench"}
+    assert set(by_format["sightline"]) >= COUNTS
+    chat = by_format["openai_chat"]
+    assert [chat[name] for name in ("traces", "messages", "calls", "paired", "unpaired")] == [2, 10, 2, 2, 1]
+    assert chat["skipped"] == {"unknown_role": 1, "orphan_tool_result": 1}
+    assert "moderator" in err
+
+
+def test_inspect_says_what_would_be_refused_and_exits_1(run, file):
+    path = file(lines(record("t1"), record("t2", [{"role": "robot", "text": "a"}])))
+    said, err, status = run("inspect_traces", path)
+    assert status == 1
+    (problem,) = said["files"][0]["refused"]
+    assert problem == {
+        "code": "unknown_role",
+        "file": str(path),
+        "line": 2,
+        "pointer": "/messages/0/role",
+        "field": "role",
+        "expected": "One of: system, user, assistant, tool, summary. Here it is “robot”.",
+        "remedy": "Write one of these; case counts.",
+    }
+    assert "line 2" in err
+
+
+@pytest.mark.parametrize(("name", "cap"), [("LINE_BYTES", 20), ("STRING_CHARACTERS", 3), ("NESTING", 2)])
+def test_the_caps_are_settings_and_named_when_met(run, file, settings, name, cap):
+    setattr(settings, f"IMPORT_MAX_{name}", cap)
+    said, _, status = run("inspect_traces", file(lines(record("t1", meta={"deep": [1]}))), "--format", "sightline")
+    assert status == 1
+    assert f"IMPORT_MAX_{name}" in said["files"][0]["refused"][0]["remedy"]
+
+
+def test_inspect_names_a_missing_file(run, tmp_path):
+    said, _, status = run("inspect_traces", tmp_path / "none.jsonl")
+    assert (status, said["files"][0]["refused"][0]["code"]) == (1, "no_file")
+
+
+def test_inspect_passes_over_other_files_of_a_folder_in_words(run, file):
+    folder = file(lines(record())).parent
+    file(b"hello", "README.md")
+    said, err, status = run("inspect_traces", folder)
+    assert (len(said["files"]), status) == (1, 0)
+    assert "1 files" in err
+
+
+def test_inspect_in_words(capsys):
+    call_command("inspect_traces", str(FIXTURES / "tau_bench.json"))
+    assert "3 traces, 30 messages, 6 calls, 6 paired, 0 unpaired" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_import_says_what_came_in(run, file):
+    make_project("wells")
+    said, _, status = run(
+        "import_traces", "wells", file(lines(record("t1"), record("t2"))), FIXTURES / "tau_bench.json"
+    )
+    assert status == 0
+    assert [(one["state"], one["new"], one["items"]) for one in said["files"]] == [
+        ("imported", 2, 2),
+        ("imported", 3, 6),
+    ]
+    assert Item.objects.count() == 8
+
+
+@pytest.mark.django_db
+def test_import_again_exits_0_and_says_how_many_were_there(run, file):
+    make_project("wells")
+    path = file(lines(record("t1"), record("t2")))
+    run("import_traces", "wells", path)
+    said, _, status = run("import_traces", "wells", path)
+    assert (status, said["files"][0]["new"], said["files"][0]["present"]) == (0, 0, 2)
+
+
+@pytest.mark.django_db
+def test_a_refused_import_exits_1_with_every_problem(run, file):
+    make_project("wells")
+    path = file(lines(record("t1")) + b"{\n" + lines(record("")))
+    said, err, status = run("import_traces", "wells", path)
+    assert (status, said["files"][0]["state"]) == (1, "refused")
+    assert [(one["code"], one["line"]) for one in said["files"][0]["problems"]] == [
+        ("malformed_json", 2),
+        ("empty_value", 3),
+    ]
+    assert "runs.jsonl line 2" in err
+    assert Trace.objects.count() == 0
+    said, _, status = run("import_traces", "wells", path, "--skip-bad")
+    assert (status, said["files"][0]["new"], len(said["files"][0]["problems"])) == (0, 1, 2)
+
+
+@pytest.mark.django_db
+def test_import_takes_nul_characters_only_when_told(run, file):
+    make_project("wells")
+    path = file(lines(record("t1", [{"role": "user", "text": "\0"}])))
+    assert run("import_traces", "wells", path)[2] == 1
+    said, _, status = run("import_traces", "wells", path, "--replace-nul")
+    assert (status, said["files"][0]["replaced_nul"]) == (0, 1)
+
+
+@pytest.mark.django_db
+def test_import_refuses_an_unknown_project_and_a_missing_file(run, file, tmp_path):
+    path = file(lines(record()))
+    said, _, status = run("import_traces", "none", path)
+    assert (status, said["problems"][0]["code"]) == (1, "unknown_project")
+    make_project("wells")
+    said, _, status = run("import_traces", "wells", path, tmp_path / "none.jsonl")
+    assert (status, said["problems"][0]["code"]) == (1, "no_file")
+    assert Trace.objects.count() == 0

