@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 
 class EnvironmentRefused(SystemExit):
@@ -86,7 +86,7 @@ def database(folder: Path) -> dict[str, object]:
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return sqlite(Path(unquote(parts.path)))
-    if parts.scheme not in {"postgres", "postgresql"} or len(parts.path) < 2:
+    if parts.scheme not in {"postgres", "postgresql"} or len(parts.path) < 2 or not has_port_or_none(parts):
         raise EnvironmentRefused("DATABASE_URL", "is no PostgreSQL or SQLite address.", "Use postgresql://USER@HOST/NAME.")
     query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     return {
@@ -100,6 +100,13 @@ def database(folder: Path) -> dict[str, object]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {"connect_timeout": 5, **query},
     }
+
+
+def has_port_or_none(parts: SplitResult) -> bool:
+    """A port that is no number from 0 to 65535 shows only when it is asked for."""
+    with contextlib.suppress(ValueError):
+        return parts.port is None or parts.port > 0
+    return False
 
 
 def sqlite(path: Path) -> dict[str, object]:

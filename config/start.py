@@ -101,7 +101,7 @@ def serve(data, *, host, port, demo):
         welcome = logins(json.loads(ours("load_demo", "--json")))
     else:
         refuse_demo_present(host)
-        welcome = ours("first_lead", "--base-url", url).rstrip()
+        welcome = set_up(ours("first_lead", "--base-url", url).strip())
     with running({"web": web(host, port)}) as children:
         wait_for_page(children, host, port)
         print(*filter(None, [f"Sightline is at {url}", welcome, "Ctrl+C ends it."]), sep="\n", flush=True)
@@ -122,6 +122,10 @@ def logins(demo):
     return "\n".join(["Demo accounts of this installation (name, password, role); its labels are synthetic:", *rows])
 
 
+def set_up(link):
+    return link and f"Nobody leads here yet. This link sets up the first lead, once:\n  {link}"
+
+
 def refuse_demo_for_others(host, demo):
     if demo and not is_loopback(host):
         say(
@@ -132,8 +136,9 @@ def refuse_demo_for_others(host, demo):
 
 
 def refuse_demo_present(host):
-    slugs = {project["slug"] for project in json.loads(ours("list_projects", "--json"))["projects"]}
-    if "demo" in slugs and not is_loopback(host):
+    projects = json.loads(ours("list_projects", "--json"))["projects"]
+    has_demo = any(project["slug"] == "demo" and project["is_synthetic"] for project in projects)
+    if has_demo and not is_loopback(host):
         say(
             f"The data folder holds the demo, which is only served on this machine; --host {host} can be reached from",
             f"others. Choose another data folder: ./run --no-demo --data DIR --host {host}",

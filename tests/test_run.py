@@ -189,7 +189,8 @@ def test_passes_but_its_fixture_does_not_end(broken): pass
 
 def counts_of(text, tmp_path, *words):
     (tmp_path / "test_example.py").write_text(text, encoding="utf-8")
-    command = [*suite.PYTEST, "-p", "no:django", "-p", "no:cacheprovider", "-c", os.devnull, str(tmp_path), *words]
+    plugins = ["-p", "tests.counting", "-p", "no:django", "-p", "no:cacheprovider"]
+    command = [*suite.PYTEST, *plugins, "-c", os.devnull, str(tmp_path), *words]
     run(*command, SIGHTLINE_COUNTS=str(tmp_path / "counts.json"), SIGHTLINE_SHARED=str(tmp_path / "absent"))
     return json.loads((tmp_path / "counts.json").read_text("utf-8"))
 
