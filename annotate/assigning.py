@@ -66,6 +66,5 @@ def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: da
     if ended_id is not None:
         ended_order = Subquery(plan.filter(pk=ended_id).values("order"))
         following = following.filter(~Exists(plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)))
-    following = following.values_list("pk", flat=True).first()
-    if following is not None:
-        locked.filter(pk=following).update(state=Assignment.State.OPEN, first_shown_at=now)
+    first = Subquery(following.values("pk")[:1])
+    locked.filter(pk=first).update(state=Assignment.State.OPEN, first_shown_at=now)

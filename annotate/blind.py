@@ -235,6 +235,14 @@ def own_projects(person) -> list[OwnProject]:
     ]
 
 
+def own_project(person, project_slug) -> OwnProject:
+    """One project that one belongs to; NotYours for any other."""
+    found = [project for project in own_projects(person) if project.slug == project_slug]
+    if not found:
+        raise NotYours
+    return found[0]
+
+
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
     """A line in the list of one's own submitted items."""

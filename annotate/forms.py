@@ -15,6 +15,7 @@ from annotate.traces.base import Problem, gettext_noop
 
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 MAX_REASON = 2000
+MIN_PASSWORD = 10
 MAX_DRAFT_CHARACTERS = 400_000
 MAX_NUMBER = 2**31 - 1
 """What PostgreSQL keeps in a column of whole numbers."""
@@ -113,5 +114,7 @@ class SetUpForm(forms.Form):
         return username
 
     def clean_password(self):
+        if len(self.cleaned_data["password"]) < MIN_PASSWORD:
+            raise forms.ValidationError(_("A password has at least %(n)s characters."), params={"n": MIN_PASSWORD})
         validate_password(self.cleaned_data["password"], Person(username=self.cleaned_data.get("username", "")))
         return self.cleaned_data["password"]

@@ -57,12 +57,6 @@ def protocols_of(assignment: OpenAssignment) -> list[Protocol]:
     return queries.protocols_of(assignment.project_id)
 
 
-def require_annotator(person, project_slug: str) -> None:
-    """NotYours unless the person has assignments to do in the project."""
-    if not queries.is_member(person, project_slug):
-        raise NotYours
-
-
 def mark_shown(*, annotator, assignment_id: str, now: datetime) -> None:
     """Remember when an open item was first on show; a second look changes nothing."""
     Assignment.objects.filter(

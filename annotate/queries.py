@@ -251,11 +251,6 @@ def batches_of(project: Project) -> QuerySet[ImportBatch]:
     return ImportBatch.objects.filter(project=project).exclude(state=ImportBatch.State.STAGED).order_by("-pk")
 
 
-def is_member(person, project_slug) -> bool:
-    """Whether the person belongs to the project now."""
-    return Membership.objects.filter(person=person, project__slug=project_slug, left_at=None).exists()
-
-
 def n_problems(project: Project, *, phase: str) -> int:
     """Assignments of a phase that ended in a reported problem."""
     return Assignment.objects.filter(

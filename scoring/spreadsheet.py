@@ -24,7 +24,7 @@ def read_table(
             Problem(
                 code="malformed_csv",
                 file=path.name,
-                line=reader.line_num,
+                line=reader.reader.line_num,  # its own is that of the last good row
                 expected=gettext_noop("This is no CSV: %(why)s."),
                 remedy=gettext_noop("Save it as CSV with commas and try again."),
                 params={"why": str(error)},
@@ -74,6 +74,8 @@ def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str
             raise Refused(undeclared(name, line, columns[2], label, categories))
         triples.append((item, rater, label or None))
     found = tuple(dict.fromkeys(label for _, _, label in triples if label is not None))
+    if not (categories or found):
+        raise Refused(no_rating(name, columns[2]))
     return Table(triples, tuple(categories or found), cluster_of if cluster else None)
 
 
@@ -107,6 +109,17 @@ def check_columns(present: Sequence[str], wanted: Sequence[str], name: str) -> N
                     params={"column": column, "present": ", ".join(present) or "-"},
                 )
             )
+
+
+def no_rating(name: str, column: str) -> Problem:
+    return Problem(
+        code="no_rating",
+        file=name,
+        field=column,
+        expected=gettext_noop("Column %(column)s holds no label at all."),
+        remedy=gettext_noop("Fill it in, or name the labels there are with --categories."),
+        params={"column": column},
+    )
 
 
 def rated_twice(name: str, first: int, line: int, item: str, rater: str) -> Problem:

@@ -46,7 +46,7 @@ def shown(value: float | None, digits: int = 2) -> str:
     if value is None:
         return "–"
     rounded = Decimal(f"{value:.10g}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return str(rounded).replace("-", "\u2212")
+    return str(rounded + 0).replace("-", "\u2212")  # + 0 takes the sign from a zero
 
 
 def category_words(category, measure) -> str:

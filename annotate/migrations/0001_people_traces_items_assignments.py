@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('password', models.CharField(max_length=128, verbose_name='password')),
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('username', models.CharField(max_length=150, unique=True)),
+                ('username', models.CharField(max_length=150, unique=True, verbose_name='name')),
                 ('interface_language', models.CharField(blank=True, max_length=10)),
                 ('time_zone', models.CharField(default='UTC', max_length=64)),
                 ('may_create_projects', models.BooleanField(default=False)),

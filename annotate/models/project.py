@@ -18,7 +18,7 @@ class PersonManager(BaseUserManager):
 class Person(AbstractBaseUser):
     """Somebody with an account. What they may do is said by their memberships alone."""
 
-    username = models.CharField(max_length=150, unique=True)
+    username = models.CharField(_("name"), max_length=150, unique=True)
     interface_language = models.CharField(max_length=10, blank=True)
     time_zone = models.CharField(max_length=64, default="UTC")
     may_create_projects = models.BooleanField(default=False)

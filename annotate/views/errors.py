@@ -1,5 +1,7 @@
 """Pages for what went wrong. They hold no word about the request, so that no two causes can be told apart."""
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import render
 
 
@@ -9,6 +11,8 @@ def not_found(request, exception=None):
 
 
 def bad_request(request, exception=None):
+    if isinstance(exception, RequestDataTooBig):
+        return render(None, "413.html", {"limit": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}, status=413)
     return render(None, "400.html", status=400)
 
 

@@ -42,10 +42,9 @@ def home(request):
 @own
 def next_item(request, project):
     """The first open item of one's plan, at its own address; or the word that all is done."""
-    labeling.require_annotator(request.user, project)
     item = blind.next_item(request.user, project)
     if item is None:
-        return render(request, "annotate/all_done.html", {"project": project})
+        return render(request, "annotate/all_done.html", {"project": blind.own_project(request.user, project)})
     return redirect("annotate:label_item", public_id=item.public_id)
 
 
@@ -171,7 +170,8 @@ def go_on(request, project, *, receipt=None):
         return redirect("annotate:next_item", project=project)
     item = blind.next_item(request.user, project)
     if item is None:
-        response = render(request, "annotate/_all_done.html", {"project": project, "receipt": receipt})
+        context = {"project": blind.own_project(request.user, project), "receipt": receipt}
+        response = render(request, "annotate/_all_done.html", context)
         address = reverse("annotate:next_item", args=[project])
     else:
         response = render(request, "annotate/_item.html", page_of(item, receipt=receipt))
@@ -254,12 +254,12 @@ PROBLEM_EMPTY = Problem(
 @own
 def own_answers(request, project):
     """The list of one's own submitted items, by pages of the plan."""
-    labeling.require_annotator(request.user, project)
+    own = blind.own_project(request.user, project)
     before = request.GET.get("before", "")
     answers = blind.own_answers(
         request.user, project, before=int(before) if before.isdecimal() and len(before) < 10 else None, limit=N_ANSWERS
     )
-    context = {"project": project, "answers": answers, "more": answers[-1].order if len(answers) == N_ANSWERS else None}
+    context = {"project": own, "answers": answers, "more": answers[-1].order if len(answers) == N_ANSWERS else None}
     return render(request, "annotate/own_answers.html", context)
 
 
@@ -269,7 +269,8 @@ def guideline(request, project):
     """The newest guideline in the interface language, as a page or as the piece the labelling page opens."""
     number, english, chinese = blind.guideline(request.user, project)
     chosen = chinese if get_language() == "zh-hans" else english
-    context = {"project": project, "number": number, "html": guideline_html(chosen or english or chinese)}
+    own = blind.own_project(request.user, project)
+    context = {"project": own, "number": number, "html": guideline_html(chosen or english or chinese)}
     return render(request, "annotate/_guideline.html" if request.htmx else "annotate/guideline.html", context)
 
 

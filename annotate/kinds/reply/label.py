@@ -37,7 +37,7 @@ def parse(data: Mapping[str, Any], schema: Schema, text: str | None) -> ReplyLab
         raise LabelError(*problems)
     spans, problems = parse_spans(data.get("spans", []), text)
     label = ReplyLabel(data["label"], data.get("states_no_result", False), spans, data.get("comment", ""))
-    problems += rule_problems(label)
+    problems = problems or rule_problems(label)  # a mark that was refused is not a missing one
     if problems:
         raise LabelError(*problems)
     return label

@@ -1,7 +1,9 @@
 """`manage.py create_project NAME`: a project with its people, ready for `import_traces`."""
 
+import re
 import secrets
 
+from django.db import transaction
 from django.utils import timezone
 
 from annotate import setting_up
@@ -9,6 +11,8 @@ from annotate.errors import Refused
 from annotate.management.said import SaidCommand
 from annotate.models import Person, Role
 from annotate.traces.base import Problem, gettext_noop
+
+MAX_TITLE = 200
 
 
 class Command(SaidCommand):
@@ -27,21 +31,25 @@ class Command(SaidCommand):
 
     def act(self, *, slug, title_en, title_zh, kind, languages, seed, lead, annotator, **options):
         check_slug(slug)
+        check_titles(title_en=title_en, title_zh=title_zh)
+        check_names([*lead, *annotator])
         now = timezone.now()
         seed = secrets.randbelow(2**31) if seed is None else seed
         new = setting_up.NewProject(
             slug, title_en or slug, title_zh or title_en or slug, seed, kind=kind, languages=tuple(languages)
         )
-        project = setting_up.create_project(new=new, by=None, now=now)
-        logins = []
-        for role, names in ((Role.LEAD, lead), (Role.ANNOTATOR, annotator)):
-            for name in names:
-                person, password = person_called(name)
-                setting_up.add_member(
-                    project=project, person=person, role=role, languages=tuple(languages), by=None, now=now
-                )
-                logins.append({"username": name, "password": password, "role": role.value})
+        people = [(Role.LEAD, name) for name in lead] + [(Role.ANNOTATOR, name) for name in annotator]
+        with transaction.atomic():  # a person who cannot be taken leaves no project behind, and no unsaid password
+            project = setting_up.create_project(new=new, by=None, now=now)
+            logins = [self.login(project, role, name, now) for role, name in people]
         return {"project": slug, "seed": seed, "logins": logins}
+
+    def login(self, project, role, name, now):
+        person, password = person_called(name)
+        setting_up.add_member(
+            project=project, person=person, role=role, languages=tuple(project.languages), by=None, now=now
+        )
+        return {"username": name, "password": password, "role": role.value}
 
     def words(self, result):
         yield f"{result['project']} is there, seed {result['seed']}."
@@ -60,12 +68,39 @@ def person_called(name):
 
 
 def check_slug(slug):
-    if not slug.replace("-", "").replace("_", "").isalnum() or not slug.isascii():
+    if not re.fullmatch(r"[\w-]{1,60}", slug, re.ASCII) or not slug.strip("-_"):
         raise Refused(
             Problem(
                 code="wrong_type",
                 field="slug",
-                expected=gettext_noop("A project's name has letters, digits, hyphens and underscores only."),
+                expected=gettext_noop("A project's name has at most 60 letters, digits, hyphens and underscores."),
                 remedy=gettext_noop("Choose another name."),
             )
         )
+
+
+def check_titles(**titles):
+    for field, title in titles.items():
+        if len(title) > MAX_TITLE:
+            raise Refused(
+                Problem(
+                    code="too_many",
+                    field=field,
+                    expected=gettext_noop("At most %(limit)s."),
+                    remedy=gettext_noop("Shorten it."),
+                    params={"limit": MAX_TITLE},
+                )
+            )
+
+
+def check_names(names):
+    for name in names:
+        if not re.fullmatch(r"[\w.@+-]{1,150}", name):
+            raise Refused(
+                Problem(
+                    code="wrong_type",
+                    field="name",
+                    expected=gettext_noop("A name to sign in with has at most 150 letters, digits and @ . + - _."),
+                    remedy=gettext_noop("Choose another name."),
+                )
+            )

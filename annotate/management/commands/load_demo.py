@@ -11,7 +11,7 @@ class Command(SaidCommand):
 
     def act(self, **options):
         created = load_demo(now=timezone.now())
-        return {"project": "demo", "created": created, "logins": demo_logins()}
+        return {"project": "demo", "created": created, "is_synthetic": True, "logins": demo_logins()}
 
     def words(self, result):
         yield "The demo is loaded; its labels are synthetic." if result["created"] else "The demo was there already."

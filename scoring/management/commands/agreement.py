@@ -53,7 +53,7 @@ class Command(SaidCommand):
 
     def words(self, result):
         if "agreement" in result:
-            yield f"{result['file']}; {gettext('clusters')}: {result['clusters']}"
+            yield f"{result['file']}; clusters: {result['clusters']}"
             yield from panel_lines(self.panel)
             return
         if result["is_synthetic"]:

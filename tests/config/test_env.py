@@ -1,0 +1,161 @@
+"""Settings from the environment: a wrong value ends the start with the variable's name."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from config import env
+
+
+@pytest.mark.parametrize(
+    ("value", "is_on"),
+    [("1", True), ("true", True), ("YES", True), (" 1 ", True), ("0", False), ("False", False), ("no", False)],
+)
+def test_a_switch_is_read(monkeypatch, value, is_on):
+    monkeypatch.setenv("A_SWITCH", value)
+    assert env.flag("A_SWITCH", default=not is_on) is is_on
+
+
+def test_what_is_not_set_has_its_default(monkeypatch):
+    for value in (None, "", "  "):
+        if value is None:
+            monkeypatch.delenv("A_NAME", raising=False)
+        else:
+            monkeypatch.setenv("A_NAME", value)
+        assert env.flag("A_NAME") is False
+        assert env.flag("A_NAME", default=True) is True
+        assert env.number("A_NAME", 7) == 7
+        assert env.words("A_NAME", ["x"]) == ["x"]
+
+
+@pytest.mark.parametrize("value", ["2", "on", "maybe", "ja"])
+def test_a_switch_that_is_neither_is_refused_by_name(monkeypatch, value):
+    monkeypatch.setenv("SIGHTLINE_HTTPS", value)
+    with pytest.raises(env.EnvironmentRefused) as refusal:
+        env.flag("SIGHTLINE_HTTPS")
+    assert str(refusal.value) == f"SIGHTLINE_HTTPS: {value!r} is no switch. Use 1 or 0."
+    assert isinstance(refusal.value, SystemExit)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "many", "1e6", "²"])
+def test_a_number_that_is_none_is_refused_by_name(monkeypatch, value):
+    monkeypatch.setenv("IMPORT_MAX_NESTING", value)
+    with pytest.raises(env.EnvironmentRefused, match=r"^IMPORT_MAX_NESTING: .* is no whole number of at least 1\."):
+        env.number("IMPORT_MAX_NESTING", 100)
+    monkeypatch.setenv("IMPORT_MAX_NESTING", "12")
+    assert env.number("IMPORT_MAX_NESTING", 100) == 12
+
+
+def test_words_are_separated_by_commas(monkeypatch):
+    monkeypatch.setenv("SIGHTLINE_ALLOWED_HOSTS", "a.example, b.example,,")
+    assert env.words("SIGHTLINE_ALLOWED_HOSTS", ["localhost"]) == ["a.example", "b.example"]
+
+
+def test_the_data_folder_is_absolute_and_beside_run_unless_it_is_said(monkeypatch, tmp_path):
+    monkeypatch.delenv("SIGHTLINE_DATA", raising=False)
+    assert env.data_folder(tmp_path) == tmp_path / "data"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIGHTLINE_DATA", "elsewhere")
+    assert env.data_folder(Path("/root")) == tmp_path / "elsewhere"
+
+
+# The secret key
+
+
+@pytest.fixture
+def no_key(monkeypatch):
+    monkeypatch.delenv("SIGHTLINE_SECRET_KEY", raising=False)
+
+
+def test_the_secret_key_is_made_once_for_its_owner_alone(no_key, tmp_path):
+    key = env.secret_key(tmp_path)
+    assert len(key) >= 50
+    assert env.secret_key(tmp_path) == key
+    assert [path.name for path in tmp_path.iterdir()] == ["secret-key"]
+    assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
+
+
+def test_of_two_processes_that_start_at_once_one_key_counts(no_key, monkeypatch, tmp_path):
+    link = os.link
+
+    def other_was_first(made, path):
+        path.write_text("the key of the other process", "ascii")
+        link(made, path)
+
+    monkeypatch.setattr(os, "link", other_was_first)
+    assert env.secret_key(tmp_path) == "the key of the other process"
+    assert [path.name for path in tmp_path.iterdir()] == ["secret-key"]
+
+
+def test_a_command_without_a_data_folder_leaves_none_behind(no_key, tmp_path):
+    folder = tmp_path / "data"
+    assert env.secret_key(folder) != env.secret_key(folder)
+    assert not folder.exists()
+
+
+def test_a_given_key_is_used_and_a_short_one_refused_by_name(monkeypatch, tmp_path):
+    monkeypatch.setenv("SIGHTLINE_SECRET_KEY", "k" * 32)
+    assert env.secret_key(tmp_path) == "k" * 32
+    monkeypatch.setenv("SIGHTLINE_SECRET_KEY", "k" * 31)
+    with pytest.raises(env.EnvironmentRefused, match=r"^SIGHTLINE_SECRET_KEY: is shorter than 32 characters\."):
+        env.secret_key(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# The database
+
+
+def database(monkeypatch, url, folder=Path("/data")):
+    monkeypatch.setenv("DATABASE_URL", url)
+    return env.database(folder)
+
+
+def test_without_an_address_it_is_sqlite_in_the_data_folder(monkeypatch):
+    entry = database(monkeypatch, "")
+    assert (entry["ENGINE"], entry["NAME"]) == ("django.db.backends.sqlite3", Path("/data/db.sqlite3"))
+    assert entry["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+        assert pragma in entry["OPTIONS"]["init_command"]
+
+
+def test_an_sqlite_address_names_its_file(monkeypatch):
+    assert database(monkeypatch, "sqlite:////srv/my%20lab/db.sqlite3")["NAME"] == Path("//srv/my lab/db.sqlite3")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (
+            "postgresql://ana:p%40ss@db.example:5433/replies",
+            {"NAME": "replies", "USER": "ana", "PASSWORD": "p@ss", "HOST": "db.example", "PORT": "5433"},
+        ),
+        (
+            "postgres://app@/replies?host=/run/postgresql",
+            {"NAME": "replies", "USER": "app", "PASSWORD": "", "HOST": "/run/postgresql", "PORT": ""},
+        ),
+        (
+            "postgresql:///replies?host=/run/pg&port=5434",
+            {"NAME": "replies", "USER": "", "PASSWORD": "", "HOST": "/run/pg", "PORT": "5434"},
+        ),
+    ],
+)
+def test_a_postgresql_address_is_taken_apart(monkeypatch, url, expected):
+    entry = database(monkeypatch, url)
+    assert entry["ENGINE"] == "django.db.backends.postgresql"
+    assert {name: entry[name] for name in expected} == expected
+    assert entry["OPTIONS"] == {"connect_timeout": 5}
+
+
+def test_other_options_of_an_address_are_handed_on(monkeypatch):
+    entry = database(monkeypatch, "postgresql://app@db.example/replies?sslmode=require")
+    assert entry["OPTIONS"] == {"connect_timeout": 5, "sslmode": "require"}
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://app@db/replies", "postgresql://app@db", "postgresql://app@db/", "db.sqlite3", "postgresql://app@db:x/y"]
+)
+def test_an_address_that_is_none_is_refused_by_name(monkeypatch, url):
+    with pytest.raises(env.EnvironmentRefused, match=r"^DATABASE_URL: is no PostgreSQL or SQLite address\. Use "):
+        database(monkeypatch, url)
