@@ -216,6 +216,7 @@ def own_submitted(person, project_slug, *, before: int | None) -> QuerySet[Assig
         annotator__person=person,
         annotator__project__slug=project_slug,
         annotator__left_at=None,
+        annotator__paused_at=None,
         state=Assignment.State.SUBMITTED,
     )
     return (mine if before is None else mine.filter(order__lt=before)).order_by("-order")

@@ -24,9 +24,10 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def static_folder():
-    """WhiteNoise warns where the folder of collected files is missing, and a warning here is an error."""
-    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+def static_folder(tmp_path_factory):
+    """WhiteNoise warns where the folder of collected files is missing, and a warning here is an error. One of our own,
+    so that a run of pytest leaves no data folder behind."""
+    settings.STATIC_ROOT = tmp_path_factory.mktemp("static")
 
 
 @pytest.fixture(scope="session")

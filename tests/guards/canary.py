@@ -1,0 +1,276 @@
+"""Tokens in every field of every row that says something, and who may be sent each of them.
+
+`PLANTS` is the permission table of fields. A field that is in neither table fails a test, so a new one has to be
+thought about. Classes of secrets: S1 the agent's model, run and cost; S2 its private context and the names of files; S3
+arms, and what belongs together; S4 other people; S5 judges; S6 decisions of leads; `-` what its readers are shown.
+"""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.hashers import make_password
+from django.db import models
+
+from annotate.models import Assignment, Item, Membership, Role
+from annotate.setting_up import hash_of
+from tests.guards.arrows import ROOT
+
+VISIBLE = ("open", "submitted")
+PASSWORD = "nine green bottles"
+
+# Who may see what
+
+
+@dataclass
+class Viewer:
+    """One person, or nobody in particular, as the rows are at this moment."""
+
+    person: int | None = None
+
+    @cached_property
+    def parts(self) -> dict[int, str]:
+        """Role by project, of parts that have not ended."""
+        return dict(Membership.objects.filter(person=self.person, left_at=None).values_list("project", "role"))
+
+    @cached_property
+    def given(self) -> list[Assignment]:
+        """What this person has been given to read, and may open now."""
+        mine = Assignment.objects.filter(annotator__person=self.person, annotator__left_at=None, state__in=VISIBLE)
+        return list(mine.select_related("item"))
+
+    def items_of(self, trace) -> list[Item]:
+        return [row.item for row in self.given if row.item.trace_id == trace]
+
+    def leads(self, project) -> bool:
+        return self.parts.get(project) == Role.LEAD
+
+
+def nobody(row, viewer):
+    """No page shows it to anyone."""
+    return False
+
+
+def leads(row, viewer):
+    return viewer.leads(project_of(row))
+
+
+def members(row, viewer):
+    return project_of(row) in viewer.parts
+
+
+def readers_of_the_newest(row, viewer):
+    is_newest = row.number == max(row.project.protocols.values_list("number", flat=True))
+    return is_newest and members(row, viewer)
+
+
+def oneself_and_leads(row, viewer):
+    projects = row.memberships.values_list("project", flat=True)
+    return row.pk == viewer.person or any(viewer.leads(project) for project in projects)
+
+
+def who_was_given_the_item(row, viewer):
+    return row.pk in {assignment.item_id for assignment in viewer.given}
+
+
+def who_reads_the_message(row, viewer):
+    """Up to the reply, and the reply itself unless another text stands in its place."""
+    items = viewer.items_of(row.trace_id)
+    return row.seen_by == "requester" and any(row.index < item.anchor + (item.text is None) for item in items)
+
+
+def who_reads_the_call(row, viewer):
+    """Tools that the requester called are theirs."""
+    return row.side == "user" and who_reads_the_message(row, viewer)
+
+
+def who_reads_the_file(row, viewer):
+    return any(row.available_from < item.anchor for item in viewer.items_of(row.trace_id))
+
+
+def whose_assignment_it_is(row, viewer):
+    assignment = getattr(row, "assignment_id", row.pk)
+    return assignment in {given.pk for given in viewer.given}
+
+
+def project_of(row) -> int | None:
+    """The project a row belongs to, however far away."""
+    for way in ("project_id", "trace.project_id", "item.project_id", "annotator.project_id"):
+        value = row
+        for name in way.split("."):
+            value = getattr(value, name, None)
+        if value is not None:
+            return value
+    return row.pk
+
+
+Policy = Callable[[Any, Viewer], bool]
+STRUCTURAL = (
+    *(models.BooleanField, models.IntegerField, models.FloatField, models.DecimalField),
+    *(models.DateField, models.DateTimeField, models.TimeField, models.DurationField, models.ForeignKey),
+)
+"""Types that cannot hold a token; twin worlds are for them. Fields with choices belong to them."""
+STRUCTURAL_FIELDS = {
+    "Person.interface_language": "one of the languages of the interface",
+    "Person.time_zone": "has to be a zone that exists",
+    "Project.kind": "has to be a kind that exists",
+    "Project.languages": "language codes",
+    "Membership.languages": "language codes",
+    "Trace.language": "a language code, shown as the language of the text",
+    "Message.role": "decides who said it",
+    "Message.side": "decides whose doing it is",
+}
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What stands in a field. `value` makes it from new tokens and the row; None leaves an empty field empty."""
+
+    secret: str
+    policy: Policy
+    value: Callable[[Callable[..., str], Any], Any] = lambda new, row: new()
+
+
+def label_of(new, row):
+    span = {"start": 0, "end": 4, "type": "definition", "quote": new()}
+    return {"label": "needs_information", "states_no_result": False, "spans": [span], "comment": new()}
+
+
+def draft_of(new, row):
+    """A draft on top of the answer that stands, or of none."""
+    if row.draft is None:
+        return None
+    fields = {"label": "needs_information", "comment": new(), "spans": json.dumps(label_of(new, row)["spans"])}
+    return {"number": row.annotations.count(), "draft_number": row.draft_number, "fields": fields, new(): new()}
+
+
+def calls_of(new, row):
+    return [{"id": new(nobody), "name": new(), "arguments": json.dumps({"for": new()})} for _ in row.calls]
+
+
+def anything(new, row):
+    return {"model": new(), new(): [{"run": new()}]}
+
+
+def where_it_is_set(name):
+    return lambda new, row: None if getattr(row, name) is None else new()
+
+
+PLANTS = {
+    "Person.password": Plant("S4", nobody, lambda new, row: make_password(PASSWORD, salt=new())),
+    "Person.username": Plant("S4", oneself_and_leads),
+    "Project.slug": Plant("-", members),
+    "Project.title_en": Plant("-", members),
+    "Project.title_zh": Plant("-", members),
+    "Project.settings": Plant("S6", nobody, lambda new, row: {**row.settings, new(): new()}),
+    "Protocol.guideline_en": Plant("-", readers_of_the_newest),
+    "Protocol.guideline_zh": Plant("-", readers_of_the_newest),
+    "Protocol.label_schema": Plant("S6", nobody, lambda new, row: {**row.label_schema, new(): new()}),
+    "Membership.code": Plant("S4", leads),
+    "Invite.token_hash": Plant("S4", nobody, lambda new, row: hash_of(new())),
+    "ImportBatch.file_name": Plant("S2", leads),
+    "ImportBatch.format": Plant("S2", leads),
+    "ImportBatch.sha256": Plant("S2", nobody),
+    "ImportBatch.counts": Plant("S2", leads, lambda new, row: {"traces": 2, new(): new()}),
+    "ImportBatch.problems": Plant("S2", leads, lambda new, row: [{"file": new(), "expected": new()}]),
+    "Trace.source_id": Plant("S1", leads),
+    "Trace.format": Plant("S2", leads),
+    "Trace.content_hash": Plant("S2", nobody),
+    "Trace.cluster": Plant("S3", leads),
+    "Trace.area": Plant("S3", leads),
+    "Trace.metadata": Plant("S1", nobody, anything),
+    "Message.text": Plant("S2", who_reads_the_message),
+    "Message.calls": Plant("S2", who_reads_the_call, calls_of),
+    "Message.answers_id": Plant("S2", nobody),
+    "Message.name": Plant("S2", nobody),
+    "File.name": Plant("S2", who_reads_the_file),
+    "File.text": Plant("S2", who_reads_the_file),
+    "Item.text": Plant("-", who_was_given_the_item, where_it_is_set("text")),
+    "Item.cluster": Plant("S3", leads),
+    "Item.point": Plant("S3", nobody, where_it_is_set("point")),
+    "Item.arm": Plant("S3", nobody),
+    "Item.suggestions": Plant("S5", nobody, anything),
+    "Item.origin": Plant("S5", nobody, anything),
+    "Assignment.public_id": Plant("S4", whose_assignment_it_is),
+    "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),
+    "Assignment.draft": Plant("S4", whose_assignment_it_is, draft_of),
+    "Annotation.key": Plant("S4", nobody),
+    "Annotation.label": Plant("S4", whose_assignment_it_is, label_of),
+    "Annotation.reason": Plant("S4", whose_assignment_it_is),
+    "Post.text": Plant("S4", leads),
+    "Settlement.label": Plant("S6", nobody, label_of),
+    "Settlement.reason_en": Plant("S6", nobody),
+    "Settlement.reason_zh": Plant("S6", nobody),
+    "Settlement.cause": Plant("S6", nobody),
+    "Settlement.confidence": Plant("S6", nobody),
+    "Settlement.rests_on": Plant("S6", nobody, lambda new, row: [new()]),
+    "Event.action": Plant("S6", leads),
+    "Event.detail": Plant("S6", leads, anything),
+}
+
+
+def own_models():
+    return [
+        model
+        for config in apps.get_app_configs()
+        if (ROOT / config.label).is_dir()
+        for model in config.get_models(include_auto_created=True)
+    ]
+
+
+def fields_that_speak() -> dict[str, tuple[type[models.Model], models.Field]]:
+    """Every field of ours that could hold a token."""
+    return {
+        f"{model.__name__}.{found.name}": (model, found)
+        for model in own_models()
+        for found in model._meta.concrete_fields
+        if not isinstance(found, STRUCTURAL) and not found.choices
+    }
+
+
+def unclassified() -> list[str]:
+    """Fields that no table names, and names that no field has."""
+    return sorted(set(fields_that_speak()) ^ (set(PLANTS) | set(STRUCTURAL_FIELDS)))
+
+
+# Tokens
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    secret: str
+    place: str
+    row: Any = field(compare=False)
+    policy: Policy = field(compare=False)
+
+    def may_reach(self, viewer: Viewer) -> bool:
+        return self.policy(self.row, viewer)
+
+    def __str__(self):
+        return f"{self.place} of row {self.row.pk} ({self.secret}, for: {self.policy.__name__.replace('_', ' ')})"
+
+
+def plant_everything() -> list[Token]:
+    """Put tokens into every field of every row there is; the same ones every time."""
+    rng, tokens = random.Random(20_240_506), []
+    rows = {model: list(model.objects.order_by("pk")) for model in own_models()}
+    for place, (model, found) in fields_that_speak().items():
+        for row in rows[model] if place in PLANTS else ():
+            plant = PLANTS[place]
+
+            def new(policy=plant.policy, *, place=place, row=row, secret=plant.secret):
+                text = "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=16))
+                tokens.append(Token(text, secret, place, row, policy))
+                return text
+
+            setattr(row, found.attname, plant.value(new, row))
+    for model, changed in rows.items():
+        names = [place.split(".")[1] for place in PLANTS if place.split(".")[0] == model.__name__]
+        if changed and names:
+            model.objects.bulk_update(changed, names)
+    return tokens

@@ -1,0 +1,128 @@
+"""Leaks as somebody might make them, to be planted one by one: each has to raise an alarm in the crawl.
+
+They hand a model to a page, which the product never does, and then show a little of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.template import engines
+from django.template.loaders.locmem import Loader
+
+from annotate import blind
+from annotate.models import Assignment
+from annotate.views import label
+
+ITEM, PROBLEMS = "annotate/_item.html", "annotate/_problems.html"
+OPENING = '<div id="item" class="item"'
+
+
+@dataclass(frozen=True)
+class Leak:
+    """`route` is where it shows, `kind` the alarm it has to raise, `place` the field that gets out."""
+
+    name: str
+    plant: Callable
+    route: str
+    kind: str
+    place: str = ""
+
+
+def row_of(request):
+    """The assignment of the page's address, for which no page has a use."""
+    public_id = request.resolver_match.kwargs.get("public_id", "")
+    return Assignment.objects.select_related("item__trace__batch").filter(public_id=public_id).first()
+
+
+def in_template(name, old, new):
+    """The template as it is but for one change, before the real one, with the assignment's row in reach of it."""
+
+    def plant(patch):
+        engine, render = engines["django"].engine, label.render
+        source = engine.get_template(name).source
+        assert old in source, f"{name} has no {old!r} any more; plant the leak elsewhere"
+        loaders = [Loader(engine, {name: source.replace(old, new, 1)}), *engine.template_loaders]
+        patch.setitem(engine.__dict__, "template_loaders", loaders)
+
+        def render_with_row(request, template, context, **more):
+            row = row_of(request)
+            return render(request, template, {**context, "row": row, "trace": row and row.item.trace}, **more)
+
+        patch.setattr(label, "render", render_with_row)
+
+    return plant
+
+
+def in_header(header, value):
+    """A header made from the row, on every page and piece of the labelling views."""
+
+    def plant(patch):
+        render = label.render
+
+        def render_and_tell(request, template, context, **more):
+            response = render(request, template, context, **more)
+            if row := row_of(request):
+                response[header] = value(row.item)
+            return response
+
+        patch.setattr(label, "render", render_and_tell)
+
+    return plant
+
+
+def forbidden_instead_of_missing(patch):
+    own_row = blind.own_row
+
+    def tell(person, public_id):
+        if Assignment.objects.filter(public_id=public_id).exclude(annotator__person=person).exists():
+            raise PermissionDenied
+        return own_row(person, public_id)
+
+    patch.setattr(blind, "own_row", tell)
+
+
+LEAKS = (
+    Leak(
+        "data attribute",
+        in_template(ITEM, OPENING, f'{OPENING} data-source="{{{{ trace.source_id }}}}"'),
+        "annotate:label_item",
+        "token",
+        "Trace.source_id",
+    ),
+    Leak(
+        "HTML comment",
+        in_template(ITEM, OPENING, f"<!-- {{{{ trace.metadata.model }}}} -->{OPENING}"),
+        "annotate:label_item",
+        "token",
+        "Trace.metadata",
+    ),
+    Leak(
+        "JSON in a script element",
+        in_template(ITEM, OPENING, f'{{{{ trace.metadata|json_script:"trace" }}}}{OPENING}'),
+        "annotate:label_item",
+        "token",
+        "Trace.metadata",
+    ),
+    Leak(
+        "file name in a header",
+        in_header("Content-Disposition", lambda item: f'inline; filename="{item.trace.batch.file_name}.html"'),
+        "annotate:label_item",
+        "token",
+        "ImportBatch.file_name",
+    ),
+    Leak(
+        "error piece only",
+        in_template(PROBLEMS, "<ul", "{% if problems and request.htmx %}<i>{{ row.item.arm }}</i>{% endif %}<ul"),
+        "annotate:submit_annotation",
+        "token",
+        "Item.arm",
+    ),
+    Leak("403 in place of the one 404", forbidden_instead_of_missing, "annotate:label_item", "one 404"),
+    Leak(
+        "ETag from a hidden field",
+        in_header("ETag", lambda item: f'"{item.arm}"'),
+        "annotate:label_item",
+        "header",
+    ),
+)
