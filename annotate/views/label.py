@@ -73,6 +73,7 @@ def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
     fields = draft_fields(item) if posted is None else posted
     values = read_fields(item.kind, fields) if fields else item.label or {}
     key = posted.get("key", "") if posted else ""
+    is_known_protocol = posted and not any(problem.field == "protocol" for problem in problems)
     return {
         "item": item,
         "values": values,
@@ -82,6 +83,7 @@ def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
         "needs_reason": correcting and item.undo_id != item.public_id,
         "reason": fields.get("reason", ""),
         "receipt": receipt,
+        "protocol": (is_known_protocol and posted.get("protocol")) or item.protocol,
         "key": key if KEY.fullmatch(key) else secrets.token_urlsafe(18),
         "timing": fields,
         "problems": [problem.as_dict(gettext) for problem in problems],

@@ -1,0 +1,244 @@
+"""Commands speak one way: one JSON object alone on standard output, words on standard error, exit 1 when refused."""
+
+import json
+import re
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.demo import demo_passwords
+from annotate.models import Annotation, Assignment, Event, Invite, Item, Membership, Person, Project, Trace
+from annotate.setting_up import find_set_up
+from tests.factories import make_person, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+class Said:
+    """What a command said on which stream, and its exit code."""
+
+    def __init__(self, *words):
+        out, err = StringIO(), StringIO()
+        self.code = 0
+        try:
+            call_command(*words, stdout=out, stderr=err, no_color=True)
+        except SystemExit as end:
+            self.code = end.code
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+    @property
+    def object(self):
+        """The one JSON object that stands alone on one line."""
+        assert self.out.endswith("\n")
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+@pytest.fixture(autouse=True)
+def data_folder(settings, tmp_path):
+    settings.DATA_FOLDER = tmp_path
+
+
+# create_project
+
+
+def test_a_project_is_made_with_its_people_and_their_passwords():
+    make_person("ana")
+    said = Said(
+        "create_project", "replies", "--title-en", "Replies", "--title-zh", "回复", "--seed", "5", "--languages", "zh",
+        "--lead", "lea", "--annotator", "ana", "--annotator", "ben", "--json",
+    )  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    assert said.object.keys() == {"project", "seed", "logins"}
+    assert (said.object["project"], said.object["seed"]) == ("replies", 5)
+    lea, ana, ben = said.object["logins"]
+    assert [(one["username"], one["role"]) for one in (lea, ana, ben)] == [
+        ("lea", "lead"),
+        ("ana", "annotator"),
+        ("ben", "annotator"),
+    ]
+    assert ana["password"] is None
+    for login in (lea, ben):
+        assert Person.objects.get(username=login["username"]).check_password(login["password"])
+    project = Project.objects.get()
+    assert (project.title_en, project.title_zh, project.languages) == ("Replies", "回复", ["zh"])
+    assert dict(Membership.objects.values_list("person__username", "role")) == {
+        "lea": "lead",
+        "ana": "annotator",
+        "ben": "annotator",
+    }
+    assert Membership.objects.get(person=Person.objects.get(username="ben")).languages == ["zh"]
+
+
+def test_without_json_the_passwords_are_said_in_lines():
+    said = Said("create_project", "replies", "--annotator", "ben")
+    assert said.code == 0
+    password = re.search(r"annotator +ben +password (\S+)", said.out)[1]
+    assert Person.objects.get().check_password(password)
+    assert f"replies is there, seed {Project.objects.get().seed}." in said.out
+    again = Said("create_project", "other", "--annotator", "ben")
+    assert "has an account already" in again.out
+
+
+def test_a_name_that_is_taken_ends_with_exit_1_and_the_problem_on_both_streams():
+    make_project("replies")
+    said = Said("create_project", "replies", "--annotator", "ben", "--json")
+    assert said.code == 1
+    (problem,) = said.object["problems"]
+    assert (problem["code"], problem["field"]) == ("duplicate_id", "slug")
+    assert problem["expected"] == "There is a project replies already."
+    assert problem["remedy"] == "Choose another name."
+    assert "duplicate_id. There is a project replies already. Choose another name." in said.err
+    assert Project.objects.count() == 1
+    assert not Person.objects.exists()
+
+
+@pytest.mark.parametrize("slug", ["two words", "回复", "a/b", "", "-", "../x", "a.b"])
+def test_a_name_that_is_no_address_is_refused(slug):
+    said = Said("create_project", "--seed=1", "--json", "--", slug)
+    assert said.code == 1
+    assert said.object["problems"][0]["field"] == "slug"
+    assert not Project.objects.exists()
+
+
+def test_a_name_that_is_too_long_is_refused():
+    said = Said("create_project", "x" * 61, "--json")
+    assert said.code == 1
+    assert said.object["problems"][0]["field"] == "slug"
+    assert Said("create_project", "x" * 60).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "field"),
+    [
+        (["--kind", "Reply"], "unknown_kind", "kind"),
+        (["--lead", "lea", "--annotator", "lea"], "duplicate_id", "person"),
+        (["--lead", "lea", "--annotator", "two words"], "wrong_type", "name"),
+        (["--lead", ""], "wrong_type", "name"),
+        (["--annotator", "x" * 151], "wrong_type", "name"),
+        (["--title-en", "x" * 201], "too_many", "title_en"),
+        (["--title-zh", "字" * 201], "too_many", "title_zh"),
+    ],
+)
+def test_a_refusal_leaves_nothing_behind(words, code, field):
+    said = Said("create_project", "replies", *words, "--json")
+    assert said.code == 1
+    assert [(one["code"], one["field"]) for one in said.object["problems"]] == [(code, field)]
+    assert not Project.objects.exists()
+    assert not Person.objects.exists()
+    assert Said("create_project", "replies").code == 0
+
+
+def test_a_language_there_is_not_is_a_mistake_of_usage():
+    with pytest.raises(CommandError, match="invalid choice: 'de'"):
+        Said("create_project", "replies", "--languages", "de")
+    assert not Project.objects.exists()
+
+
+# list_projects
+
+
+def test_the_list_of_projects_has_exactly_this_shape():
+    assert Said("list_projects", "--json").out == '{"projects": []}\n'
+    make_project("b-project", title_en="B", title_zh="乙", languages=["zh"], is_synthetic=True)
+    make_project("a-project", title_en="A", title_zh="甲")
+    assert Said("list_projects", "--json").object == {
+        "projects": [
+            {
+                "slug": "a-project",
+                "kind": "reply",
+                "title_en": "A",
+                "title_zh": "甲",
+                "languages": ["en", "zh"],
+                "is_synthetic": False,
+            },
+            {
+                "slug": "b-project",
+                "kind": "reply",
+                "title_en": "B",
+                "title_zh": "乙",
+                "languages": ["zh"],
+                "is_synthetic": True,
+            },
+        ]
+    }
+    assert [line.split() for line in Said("list_projects").out.splitlines()] == [
+        ["a-project", "reply", "A"],
+        ["b-project", "reply", "B"],
+    ]
+
+
+# first_lead
+
+
+def test_the_first_lead_gets_a_link_that_works():
+    said = Said("first_lead", "--base-url", "http://127.0.0.1:9000/")
+    secret = re.fullmatch(r"http://127\.0\.0\.1:9000/set-up/([\w-]+)/\n", said.out)[1]
+    assert (said.code, said.err) == (0, "")
+    assert find_set_up(secret, now=timezone.now()) == Invite.objects.get()
+    link = Said("first_lead", "--json").object["link"]
+    assert link.startswith("http://127.0.0.1:8000" + reverse("annotate:set_up", args=["x"])[:-2])
+    assert find_set_up(secret, now=timezone.now()) is None
+
+
+def test_once_there_is_a_lead_nothing_is_printed():
+    make_person("lea", may_create_projects=True)
+    said = Said("first_lead")
+    assert (said.code, said.out, said.err) == (0, "", "")
+    assert Said("first_lead", "--json").object == {"link": None}
+    assert not Invite.objects.exists()
+
+
+# load_demo
+
+
+def counts():
+    models = (Project, Person, Membership, Trace, Item, Assignment, Annotation, Event)
+    return {model.__name__: list(model.objects.order_by("pk").values()) for model in models}
+
+
+def test_the_demo_is_loaded_once_and_a_second_time_changes_nothing(data_folder):
+    said = Said("load_demo", "--json")
+    assert said.code == 0
+    assert said.object["project"] == "demo"
+    assert (said.object["created"], said.object["is_synthetic"]) == (True, True)
+    logins = {(one["username"], one["role"]) for one in said.object["logins"]}
+    assert logins == {("demo", "annotator"), ("lea", "lead")}
+    for login in said.object["logins"]:
+        assert Person.objects.get(username=login["username"]).check_password(login["password"])
+    before = counts()
+    again = Said("load_demo", "--json")
+    assert again.object == {**said.object, "created": False}
+    assert counts() == before
+    assert Said("load_demo").out.startswith("The demo was there already.\n")
+
+
+def test_loading_the_demo_says_that_its_labels_are_synthetic():
+    said = Said("load_demo")
+    assert said.out.startswith("The demo is loaded; its labels are synthetic.\n")
+    assert demo_passwords()["demo"] in said.out
+
+
+def test_a_password_that_was_changed_is_not_printed_any_more():
+    Said("load_demo")
+    lea = Person.objects.get(username="lea")
+    lea.set_password("a password of her own")
+    lea.save()
+    assert [one["username"] for one in Said("load_demo", "--json").object["logins"]] == ["demo"]
+
+
+def test_a_load_of_the_demo_that_is_cut_off_leaves_nothing_and_is_begun_anew(monkeypatch):
+    def cut_off(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr("annotate.demo.label_everything", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            Said("load_demo")
+    assert not Project.objects.exists()
+    assert not Person.objects.exists()
+    assert len(Said("load_demo", "--json").object["logins"]) == 2

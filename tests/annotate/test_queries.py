@@ -1,0 +1,163 @@
+"""Named reads: how many statements each takes, also over many rows, and what it leaves out."""
+
+import pytest
+
+from annotate import queries
+from annotate.models import Annotation, Assignment, ImportBatch, Membership
+from annotate.traces import base
+from tests.factories import (
+    NOW,
+    make_annotation,
+    make_assignment,
+    make_batch,
+    make_cast,
+    make_item,
+    make_plan,
+    make_round,
+    make_submitted,
+    make_trace,
+)
+
+pytestmark = pytest.mark.django_db
+State = Assignment.State
+
+
+@pytest.fixture
+def cast(db):
+    return make_cast()
+
+
+def messages(cast, assignment):
+    return list(queries.messages_shown(assignment.item.trace_id, up_to=9, requester_only=True))
+
+
+def plannable(cast, assignment):
+    return queries.plannable_items(cast.project.pk, cast.ben.pk, assignment.round_id)
+
+
+READS = {
+    "own_assignments": lambda cast, one: [row.item.trace.language for row in queries.own_assignments(cast.ana.person)],
+    "open_assignments": lambda cast, one: list(queries.open_assignments(cast.ana.person, cast.project.slug)),
+    "messages_shown": messages,
+    "files_shown": lambda cast, one: list(queries.files_shown(one.item.trace_id, up_to=9)),
+    "protocols_of": lambda cast, one: [row.label_schema for row in queries.protocols_of(cast.project.pk)],
+    "pace_of": lambda cast, one: queries.pace_of(one),
+    "current_annotation": lambda cast, one: queries.current_annotation(one.pk),
+    "last_submitted_id": lambda cast, one: queries.last_submitted_id(cast.ana.pk, one.round_id),
+    "memberships_of": lambda cast, one: [row.project.slug for row in queries.memberships_of(cast.ana.person)],
+    "plannable_items": plannable,
+    "last_place": lambda cast, one: queries.last_place(cast.ana.pk, one.round_id),
+    "rated_rows": lambda cast, one: queries.rated_rows(cast.project, phase="main"),
+    "problem_reports": lambda cast, one: queries.problem_reports(cast.project),
+    "own_submitted": lambda cast, one: list(queries.own_submitted(cast.ana.person, cast.project.slug, before=None)),
+    "guideline_for": lambda cast, one: queries.guideline_for(cast.ana.person, cast.project.slug),
+    "led_projects": lambda cast, one: list(queries.led_projects(cast.lea.person)),
+    "member_progress": lambda cast, one: [row.person.username for row in queries.member_progress(cast.project)],
+    "batches_of": lambda cast, one: list(queries.batches_of(cast.project)),
+    "n_problems": lambda cast, one: queries.n_problems(cast.project, phase="main"),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_read_takes_one_statement_however_much_there_is(cast, name, django_assert_num_queries):
+    for _ in range(6):
+        make_submitted(cast.ana)
+        make_submitted(cast.ben)
+    make_plan(cast.ana, 20)
+    assignment = Assignment.objects.select_related("item", "annotator").filter(annotator=cast.ana).last()
+    with django_assert_num_queries(1):
+        READS[name](cast, assignment)
+
+
+def test_what_comes_later_or_is_private_is_not_even_read(cast):
+    files = [base.File("early.csv", "a", 0), base.File("later.csv", "b", 3)]
+    trace = make_trace(cast.project, files=files)
+    assert [file.name for file in queries.files_shown(trace.pk, up_to=3)] == ["early.csv"]
+    assert [file.name for file in queries.files_shown(trace.pk, up_to=4)] == ["early.csv", "later.csv"]
+    indexes = [message.index for message in queries.messages_shown(trace.pk, up_to=3, requester_only=True)]
+    assert indexes == [0, 3]
+    indexes = [message.index for message in queries.messages_shown(trace.pk, up_to=4, requester_only=False)]
+    assert indexes == [0, 1, 2, 3, 4]
+
+
+# Which labels enter human agreement
+
+
+def rated(cast, phase="main"):
+    return [(row.rater, row.label["label"]) for row in queries.rated_rows(cast.project, phase=phase)]
+
+
+def test_labels_of_the_phase_come_by_item_and_code_with_their_cluster_and_protocol(cast):
+    trace = make_trace(cast.project, cluster="task-7")
+    first, second = (make_item(trace=trace, reply=index) for index in (3, 5))
+    make_submitted(cast.ben, first)
+    make_submitted(cast.ana, first, "unrepairable_or_no_answer")
+    make_submitted(cast.ana, second)
+    rows = queries.rated_rows(cast.project, phase="main")
+    assert [(row.item, row.rater) for row in rows] == [(first.pk, "a1"), (first.pk, "a2"), (second.pk, "a1")]
+    assert {(row.cluster, row.protocol, row.phase) for row in rows} == {("task-7", 1, "main")}
+    assert rows[0].label["label"] == "unrepairable_or_no_answer"
+
+
+def test_another_phase_another_project_and_unfinished_items_are_left_out(cast):
+    make_submitted(cast.ana)
+    make_submitted(cast.ana, make_item(cast.project, phase="practice"))
+    make_submitted(cast.ana, make_item(cast.project, phase="pilot"), "unrepairable_or_no_answer")
+    make_submitted(cast.zoe)
+    make_assignment(cast.ana, state=State.OPEN, draft={"fields": {"label": "readable"}})
+    make_assignment(cast.ana, state=State.LOCKED)
+    make_assignment(cast.ana, state=State.PROBLEM)
+    assert rated(cast) == [("a1", "readable")]
+    assert rated(cast, "pilot") == [("a1", "unrepairable_or_no_answer")]
+
+
+def test_a_withdrawn_item_is_left_out_with_its_label(cast):
+    assignment = make_submitted(cast.ana)
+    assert rated(cast) == [("a1", "readable")]
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.WITHDRAWN)
+    assert rated(cast) == []
+
+
+def test_informed_labels_and_later_rounds_are_left_out(cast):
+    assignment = make_submitted(cast.ana)
+    later = make_round(cast.project, "sent_back")
+    make_submitted(cast.ana, assignment.item, "unrepairable_or_no_answer", round=later)
+    assert rated(cast) == [("a1", "readable")]
+    Annotation.objects.filter(assignment=assignment).update(informed=True)
+    assert rated(cast) == []
+
+
+def test_only_the_current_label_counts(cast):
+    make_annotation(make_submitted(cast.ana), "unrepairable_or_no_answer")
+    assert rated(cast) == [("a1", "unrepairable_or_no_answer")]
+
+
+def test_labels_stay_when_their_annotator_leaves(cast):
+    make_submitted(cast.ana)
+    Membership.objects.filter(pk=cast.ana.pk).update(left_at=NOW)
+    assert rated(cast) == [("a1", "readable")]
+
+
+# For leads
+
+
+def test_progress_counts_each_members_assignments_by_state(cast):
+    make_submitted(cast.ana)
+    make_assignment(cast.ana, state=State.PROBLEM)
+    make_assignment(cast.ana)
+    rows = {row.code: (row.n_submitted, row.n_problem, row.n_assigned) for row in queries.member_progress(cast.project)}
+    assert rows == {"a1": (1, 1, 3), "a2": (0, 0, 0), "r3": (0, 0, 0), "l4": (0, 0, 0)}
+
+
+def test_imports_under_way_are_not_listed(cast):
+    done, refused = make_batch(cast.project), make_batch(cast.project, state=ImportBatch.State.REFUSED)
+    make_batch(cast.project, state=ImportBatch.State.STAGED)
+    assert list(queries.batches_of(cast.project)) == [refused, done]
+
+
+def test_projects_are_led_by_leads_only_and_while_they_are_there(cast):
+    assert list(queries.led_projects(cast.lea.person)) == [cast.project]
+    for member in (cast.ana, cast.rita, cast.zoe):
+        assert not queries.led_projects(member.person).exists()
+    Membership.objects.filter(pk=cast.lea.pk).update(left_at=NOW)
+    assert not queries.led_projects(cast.lea.person).exists()
