@@ -24,16 +24,26 @@ from annotate.rules.plans import PlannedItem
 VISIBLE_STATES = [Assignment.State.OPEN, Assignment.State.SUBMITTED]
 """What an annotator may open; locked, withdrawn and reported ones are as if they were not there."""
 
+OWN = Q(state=Assignment.State.SUBMITTED) | Q(state=Assignment.State.OPEN, round__closed_at=None)
+"""In a closed round what was submitted can be read, and nothing is open any more."""
+
+PAGE_COLUMNS = [
+    *("public_id", "state", "order", "sequence", "first_shown_at", "draft", "draft_number"),
+    *("annotator__project__slug", "annotator__project__title_en", "annotator__project__title_zh"),
+    *("annotator__project__kind", "annotator__project__settings", "annotator__project__is_synthetic"),
+    *("item__anchor", "item__text", "item__phase", "item__trace__language"),
+    *("round__informed", "round__closed_at"),
+]
+"""All that annotators' pages read of an assignment and what it belongs to. What is not named here is not loaded."""
+
 
 def own_assignments(person) -> QuerySet[Assignment]:
-    """The person's own visible assignments with all a page needs and none of the private columns: one statement."""
+    """The person's own visible assignments with all a page needs and no private column: one statement."""
     judged = Message.objects.filter(trace=OuterRef("item__trace"), index=OuterRef("item__anchor"))
     return (
-        Assignment.objects.filter(
-            annotator__person=person, annotator__left_at=None, annotator__paused_at=None, state__in=VISIBLE_STATES
-        )
+        Assignment.objects.filter(OWN, annotator__person=person, annotator__left_at=None, annotator__paused_at=None)
         .select_related("annotator__project", "item__trace", "round")
-        .defer("item__trace__metadata", "item__origin", "item__arm", "item__suggestions")
+        .only(*PAGE_COLUMNS)
         .annotate(recorded_text=Subquery(judged.values("text")[:1]))
     )
 
@@ -97,7 +107,7 @@ def pace_of(assignment: Assignment) -> Pace:
             first_here=Subquery(siblings.order_by("order").values("order")[:1]),
             last_here=Subquery(siblings.order_by("-order").values("order")[:1]),
             mean_active=Subquery(recent.annotate(mean=Avg("active_ms")).values("mean")),
-            last_submitted=Subquery(submitted.order_by("-order").values("public_id")[:1]),
+            last_submitted=Subquery(submitted.order_by("-ended_at", "-order").values("public_id")[:1]),
         )
         .values_list("last_order", "last_sequence", "first_here", "last_here", "mean_active", "last_submitted")
         .get()
@@ -121,7 +131,7 @@ def last_submitted_id(annotator_id, round_id) -> int | None:
     """The assignment that undo may open again."""
     return (
         Assignment.objects.filter(annotator=annotator_id, round=round_id, state=Assignment.State.SUBMITTED)
-        .order_by("-order")
+        .order_by("-ended_at", "-order")
         .values_list("pk", flat=True)
         .first()
     )

@@ -96,7 +96,20 @@ def numbered(reader: csv.DictReader, name: str) -> Iterator[tuple[int, dict[str,
 
 
 def check_columns(present: Sequence[str], wanted: Sequence[str], name: str) -> None:
+    """Every wanted column is there, and once: of two with one name nobody could say which is meant."""
     for column in wanted:
+        if present.count(column) > 1:
+            raise Refused(
+                Problem(
+                    code="duplicate_column",
+                    file=name,
+                    line=1,
+                    field=column,
+                    expected=gettext_noop("The column %(column)s stands in the table twice."),
+                    remedy=gettext_noop("Rename one of the two."),
+                    params={"column": column},
+                )
+            )
         if column not in present:
             raise Refused(
                 Problem(

@@ -4,6 +4,7 @@ import { Clock } from "./clock.js";
 
 const SAVE_AFTER = 400;
 const RETRY = [2000, 4000, 8000, 15000, 30000];
+const FINAL = [400, 404, 413];  // the same answer would be refused again
 
 const cookie = (name) => document.cookie.split("; ").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) || "";
 const clockTime = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
@@ -80,6 +81,7 @@ class Work {
     if (answer.ok) return this.saved(changes);
     if (answer.status === 401) return this.signedOut();
     if (answer.status === 409) return this.say("elsewhere");
+    if (FINAL.includes(answer.status)) return this.say("refused");
     this.failed("refused");
   }
 
@@ -151,6 +153,7 @@ class Work {
     this.isSubmitting = false;
     this.submitAgain = true;
     if (status === 401) return this.signedOut();
+    if (FINAL.includes(status)) return this.say("refused");
     this.failed(status ? "refused" : "down", () => this.form.isConnected && this.form.requestSubmit());
   }
 }

@@ -345,6 +345,29 @@ def test_a_closed_round_takes_no_correction(plan):
     assert stored(plan[0]) == [(1, KEY, False), (2, OTHER_KEY, True)]
 
 
+def test_a_closed_round_has_nothing_open_and_keeps_what_was_submitted_readable(plan):
+    submit(plan[0])
+    person, slug = plan[0].annotator.person, plan[0].annotator.project.slug
+    assert blind.next_item(person, slug).public_id == plan[1].public_id
+    plan[0].round.closed_at = LATER
+    plan[0].round.save(update_fields=["closed_at"])
+    assert blind.next_item(person, slug) is None
+    with pytest.raises(NotYours):
+        submit(plan[1], key=OTHER_KEY)
+    assert blind.show_item(person, plan[0].public_id).label == READABLE
+
+
+def test_undo_is_for_the_item_that_was_submitted_last_wherever_it_stands_in_the_plan(plan):
+    report(plan[0])
+    give_back(plan[0])
+    submit(plan[1], key=OTHER_KEY, now=LATER)
+    submit(plan[0], now=EVEN_LATER)
+    submit(plan[0], key="key-of-the-undo", number=1, label=FAILS, now=EVEN_LATER)
+    assert plan[0].annotations.get(is_current=True).key == "key-of-the-undo"
+    with pytest.raises(ReasonMissing):
+        submit(plan[1], key="key-of-a-late-correction", number=1, label=FAILS, now=EVEN_LATER)
+
+
 def test_an_informed_round_marks_its_answers(plan):
     plan[0].round.informed = True
     plan[0].round.save(update_fields=["informed"])

@@ -78,6 +78,11 @@ def test_a_cell_may_hold_commas_quotes_and_line_ends(read):
     assert table.triples == [("a,b", "ana", 'say "yes"\nor no')]
 
 
+def test_a_column_that_stands_there_twice_is_refused(read):
+    problem = refusal(read, "item,rater,label,label\n1,ana,yes,no\n")
+    assert (problem.code, problem.file, problem.line, problem.field) == ("duplicate_column", "ratings.csv", 1, "label")
+
+
 @pytest.mark.parametrize(
     ("content", "columns", "field"),
     [
