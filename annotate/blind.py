@@ -13,7 +13,7 @@ from annotate import queries
 from annotate.errors import NotYours
 from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
 from annotate.kinds.registry import kind_of
-from annotate.models import Annotation, Assignment
+from annotate.models import Assignment
 from annotate.rules.light_text import Piece, light, plain
 from annotate.rules.quotes import canonical
 from annotate.traces.base import Call, File, Message, Trace
@@ -118,6 +118,22 @@ def next_item(person, project_slug) -> BlindItem | None:
     return None if row is None else blind_item(row)
 
 
+def stored_number(person, public_id) -> int:
+    """The number of one's own current annotation of an item, 0 where there is none."""
+    row = queries.own_assignments(person).filter(public_id=public_id).first()
+    own = queries.current_annotation(row.pk) if row else None
+    return own.number if own else 0
+
+
+def reported_project(person, public_id) -> str:
+    """The project of an item one has reported as a problem; NotYours for any other. A report that is sent twice is
+    answered like the first."""
+    slug = queries.reported_in(person, public_id)
+    if slug is None:
+        raise NotYours
+    return slug
+
+
 def own_row(person, public_id) -> Assignment:
     row = queries.own_assignments(person).filter(public_id=public_id).first()
     if row is None:
@@ -156,14 +172,9 @@ def blind_item(row: Assignment) -> BlindItem:
         label=own.label if own else None,
         draft=row.draft,
         draft_number=row.draft_number,
-        protocol=protocol_shown(own, protocols[0].number),
+        protocol=protocols[0].number,
         progress=progress_of(row, pace),
     )
-
-
-def protocol_shown(own: Annotation | None, newest: int) -> int:
-    """A submitted answer is shown under its own protocol, an open item under the newest."""
-    return own.protocol.number if own else newest
 
 
 def visible_trace(row: Assignment, kind: TaskKind) -> Trace:

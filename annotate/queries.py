@@ -267,3 +267,15 @@ def n_problems(project: Project, *, phase: str) -> int:
     return Assignment.objects.filter(
         item__project=project, item__phase=phase, state=Assignment.State.PROBLEM
     ).count()
+
+
+def reported_in(person, public_id) -> str | None:
+    """The slug of the project in which the person ended this item by reporting a problem."""
+    mine = Assignment.objects.filter(
+        public_id=public_id,
+        annotator__person=person,
+        annotator__left_at=None,
+        annotator__paused_at=None,
+        state=Assignment.State.PROBLEM,
+    )
+    return mine.values_list("annotator__project__slug", flat=True).first()

@@ -141,13 +141,13 @@ REASON_MISSING = Problem(
 )
 
 
-def refuse(request, public_id, problems, *, posted=None):
+def refuse(request, public_id, problems, *, posted=None, list_id="problems"):
     """What is wrong, said in the form. To htmx only the words go, so that what was typed meanwhile stays as it is."""
     item = blind.show_item(request.user, public_id)
     if request.htmx:
-        context = {"problems": [problem.as_dict(gettext) for problem in problems]}
+        context = {"problems": [problem.as_dict(gettext) for problem in problems], "list_id": list_id}
         response = render(request, "annotate/_problems.html", context, status=422)
-        return retarget(response, "#problems", "outerHTML")
+        return retarget(response, f"#{list_id}", "outerHTML")
     context = page_of(item, correcting=item.is_submitted, posted=posted, problems=problems)
     return render(request, "annotate/label_item.html", context, status=422)
 
@@ -160,7 +160,7 @@ def retarget(response, target, swap):
 
 def told_already(request, public_id, at):
     """Another window was first: say so, keep this one's text in the page."""
-    context = {"public_id": public_id, "at": at}
+    context = {"public_id": public_id, "at": at, "number": blind.stored_number(request.user, public_id)}
     if not request.htmx:
         return render(request, "annotate/already.html", context, status=409)
     return retarget(render(request, "annotate/_already.html", context, status=409), "#notice", "innerHTML")
@@ -234,9 +234,12 @@ def read_draft(request):
 def report_problem(request, public_id):
     """End the item without a label, with a few words for the lead, and open the next."""
     text = request.POST.get("problem", "").replace("\x00", "").strip()[:2000]
-    assignment = blind.open_assignment(request.user, public_id)
+    try:
+        assignment = blind.open_assignment(request.user, public_id)
+    except NotYours:
+        return go_on(request, blind.reported_project(request.user, public_id))
     if not text:
-        return refuse(request, public_id, [PROBLEM_EMPTY])
+        return refuse(request, public_id, [PROBLEM_EMPTY], list_id="problem-problems")
     try:
         labeling.report_problem(assignment=assignment, text=text, now=timezone.now())
     except AlreadySubmitted as error:

@@ -1,4 +1,6 @@
 // What every page has: theme switch, dialogs, keys. State stays on the server.
+import { hasUnsent } from "./unsent.js";
+
 const THEMES = ["", "light", "dark"];
 
 function switchTheme() {
@@ -33,6 +35,23 @@ function pressKey(event) {
   button.click();
 }
 
+// Times come from the server; everybody reads them on their own clock.
+function setClocks() {
+  for (const time of document.querySelectorAll("time[data-clock]:not([data-set])")) {
+    const at = new Date(time.dateTime);
+    const [hours, minutes] = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, "0"));
+    const day = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+    time.textContent = time.dataset.clock === "date" ? `${day} ${hours}:${minutes}` : `${hours}:${minutes}`;
+    time.dataset.set = "";
+  }
+}
+
+document.addEventListener("htmx:afterSettle", setClocks);
+setClocks();
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset?.signOut;
+  if (question && hasUnsent() && !confirm(question)) event.preventDefault();
+});
 document.addEventListener("keydown", pressKey);
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");

@@ -329,3 +329,173 @@ def test_time_beyond_two_minutes_without_input_is_raw_and_not_active(visit):
     assert 600_000 <= raw < 630_000
     assert 120_000 <= active < 130_000
     assert hidden == 0
+
+
+def unsent(page):
+    return page.evaluate("Object.keys(localStorage).filter((place) => place.startsWith('sightline:unsent:')).length")
+
+
+def lose_the_answer_of(page, pattern):
+    """The server gets the next request and commits it; the page never hears of it."""
+
+    def handle(route):
+        route.fetch()
+        route.abort()
+
+    page.route(pattern, handle, times=1)
+
+
+def test_an_acknowledged_answer_leaves_nothing_behind_in_the_browser(visit):
+    page = visit().label()
+    page.keyboard.press("1")
+    submit(page)
+    assert unsent(page) == 0
+
+
+def test_an_answer_whose_receipt_was_lost_is_sent_again_and_stored_once(visit):
+    page = visit().label()
+    lose_the_answer_of(page, "**/submit/")
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => /2 of 33/.test(document.getElementById('where').textContent)")
+    assert [annotation.number for annotation in annotations()] == [1]
+
+
+def test_what_is_changed_after_a_lost_receipt_is_another_answer_and_never_acknowledged_by_the_old_receipt(visit):
+    page = visit().label()
+    lose_the_answer_of(page, "**/submit/")
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => /line is down/.test(document.getElementById('save-state').textContent)")
+    page.keyboard.press("3")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#notice [data-number]")
+    assert [annotation.label["label"] for annotation in annotations()] == ["readable"]
+    page.click("#notice [data-number]")
+    page.wait_for_selector("#label-form")
+    assert page.is_checked("[value=unrepairable_or_no_answer]")  # what was typed went along
+    submit(page)
+    assert [(a.label["label"], a.is_current) for a in annotations()] == [
+        ("readable", False),
+        ("unrepairable_or_no_answer", True),
+    ]
+
+
+def test_after_a_refusal_drafts_are_saved_again(visit):
+    page = visit().label()
+    page.keyboard.press("2")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#problems li")
+    page.fill("[name=comment]", "after the refusal")
+    saved(page)
+    page.wait_for_timeout(600)
+    assert assignment_of(page).draft["fields"]["comment"] == "after the refusal"
+
+
+def test_an_untick_made_without_a_line_is_restored_as_one(visit):
+    visitor = visit()
+    page = visitor.label()
+    page.keyboard.press("n")
+    saved(page)
+    visitor.context.set_offline(True)
+    page.keyboard.press("n")
+    page.wait_for_function("() => /line is down/.test(document.getElementById('save-state').textContent)")
+    visitor.context.set_offline(False)
+    page.reload()
+    assert not page.is_checked("[name=states_no_result]")
+
+
+def test_an_older_copy_never_overwrites_a_newer_draft_unasked(visit):
+    visitor = visit()
+    page = visitor.label()
+    visitor.context.set_offline(True)
+    page.fill("[name=comment]", "older, never saved")
+    page.wait_for_function("() => /line is down/.test(document.getElementById('save-state').textContent)")
+    address = page.url
+    page.close()
+    Assignment.objects.filter(public_id=address.split("/")[-2]).update(
+        draft={"number": 0, "draft_number": 50, "fields": {"comment": "newer"}}, draft_number=50
+    )
+    visitor.context.set_offline(False)
+    page = visitor.open()
+    page.goto(address)
+    page.wait_for_selector("#notice button")
+    assert page.input_value("[name=comment]") == "newer"
+    page.click("#notice button")
+    assert page.input_value("[name=comment]") == "older, never saved"
+    saved(page)
+
+
+def test_an_edit_takes_an_unsent_answer_back_until_it_is_submitted_again(visit):
+    visitor = visit()
+    page = visitor.label()
+    page.keyboard.press("1")
+    saved(page)
+    visitor.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => /line is down/.test(document.getElementById('save-state').textContent)")
+    page.keyboard.press("3")
+    page.wait_for_function("() => /was not sent/.test(document.getElementById('notice').textContent)")
+    visitor.context.set_offline(False)
+    saved(page)
+    page.wait_for_timeout(2500)
+    assert annotations() == []
+    submit(page)
+    assert [annotation.label["label"] for annotation in annotations()] == ["unrepairable_or_no_answer"]
+
+
+def test_a_problem_report_on_a_lost_line_says_so_and_is_stored_once(visit):
+    visitor = visit()
+    page = visitor.label()
+    page.keyboard.press("p")
+    page.fill("[name=problem]", "the file is cut off")
+    visitor.context.set_offline(True)
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => /line is down/.test(document.getElementById('problem-state').textContent)")
+    visitor.context.set_offline(False)
+    lose_the_answer_of(page, "**/problem/")
+    page.click("#problem .primary")
+    page.wait_for_timeout(500)
+    page.click("#problem .primary")
+    page.wait_for_function("() => /2 of 33/.test(document.getElementById('where').textContent)")
+    assert Assignment.objects.filter(state="problem").count() == 1
+    assert Assignment.objects.filter(annotator__person__username="demo", state="open").count() == 1
+
+
+def test_enter_in_a_field_or_on_a_choice_submits_nothing(visit):
+    page = visit().label()
+    page.keyboard.press("1")
+    page.focus("[value=readable]")
+    page.keyboard.press("Enter")
+    page.fill("[name=comment]", "first line")
+    page.keyboard.press("Enter")
+    page.keyboard.type("second line")
+    page.wait_for_timeout(400)
+    assert annotations() == []
+    assert page.input_value("[name=comment]") == "first line\nsecond line"
+
+
+def test_backspace_takes_back_the_mark_that_was_made_last(visit):
+    page = visit().label()
+    text = page.evaluate("document.getElementById('reply-text').textContent")
+    words = [word for word in text.split() if word.isalpha()]
+    first, last = words[0], words[-1]
+    select(page, last)
+    page.keyboard.press("d")
+    select(page, first)
+    page.keyboard.press("r")
+    page.keyboard.press("Backspace")
+    assert [span["quote"] for span in spans_in(page)] == [last]
+
+
+def test_a_drag_may_end_outside_the_text(visit):
+    page = visit().label()
+    page.keyboard.press("b")
+    box = page.locator("#reply-text").bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 12)
+    page.mouse.move(box["x"] + 200, box["y"] - 40)
+    page.mouse.up()
+    page.wait_for_selector(".chip")
+    assert [span["type"] for span in spans_in(page)] == ["background"]

@@ -18,12 +18,12 @@ class Marks {
       button.addEventListener("mousedown", (event) => event.preventDefault());  // keeps the selection
       button.addEventListener("click", () => this.choose(button.dataset.mark));
     }
-    this.text.addEventListener("mouseup", () => { if (this.armed) setTimeout(() => this.mark(this.armed)); });
   }
 
   read() {
     const source = this.field ? this.field.value : this.box.closest("[data-spans]")?.dataset.spans;
     try { this.spans = JSON.parse(source || "[]"); } catch { this.spans = []; }
+    this.made = [...this.spans];
     this.show();
   }
 
@@ -47,10 +47,16 @@ class Marks {
     getSelection().removeAllRanges();
     this.arm(null);
     if (this.spans.some((other) => other.start === start && other.end === end && other.type === type)) return;
+    this.made.push(span);
     this.change([...this.spans, span].sort((a, b) => a.start - b.start || a.end - b.end), `${this.chips.dataset.sayMarked}: ${this.title(type)}, ${span.quote}`);
   }
 
+  removeLast() {
+    if (this.made.length) this.remove(this.made.at(-1));
+  }
+
   remove(span) {
+    this.made = this.made.filter((other) => other !== span);
     this.change(this.spans.filter((other) => other !== span), `${this.chips.dataset.sayRemoved}: ${span.quote}`);
   }
 
@@ -118,8 +124,8 @@ function start() {
 document.addEventListener("htmx:afterSettle", start);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Backspace" || !marks?.form || event.target.closest("input:not([type=radio], [type=checkbox]), textarea, dialog")) return;
-  if (marks.spans.length) marks.remove(marks.spans.at(-1));
+  marks.removeLast();
 });
+document.addEventListener("mouseup", () => { if (marks?.armed) setTimeout(() => marks.mark(marks.armed)); });
 window.addEventListener("resize", () => marks?.paint());
-document.addEventListener("scroll", () => marks?.paint(), { capture: true, passive: true });
 start();
