@@ -1,0 +1,145 @@
+"""What has to be done with the product's own code, in a child of `serve.py`: `python -m benchmarks.inside ACTION ...`.
+
+Prints one JSON value. Material comes in by the services that people use: an import, which plans it for everybody.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks import forms, material
+from benchmarks.installations import PASSWORD, PROJECT
+
+REPETITIONS = 3
+
+
+def main(words):
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    action = {"about": about, "fill": fill, "halve": halve, "statements": statements, "stored": stored}[words[0]]
+    json.dump(action(*words[1:]), sys.stdout)
+
+
+def about():
+    """The database as it really runs."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA synchronous")
+            level = ("off", "normal", "full", "extra")[cursor.fetchone()[0]]
+            return {f"SQLite {sqlite3.sqlite_version}": f"synchronous {level}"}
+        cursor.execute("SELECT current_setting('fsync'), current_setting('server_version')")
+        fsync, version = cursor.fetchone()
+        return {f"PostgreSQL {version}": f"fsync {fsync}"}
+
+
+def fill(n_items, n_annotators):
+    """A project with so many items, planned for every annotator; gives their names."""
+    from annotate import importing, setting_up
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    new = setting_up.NewProject(PROJECT, "Measured", "Measured", seed=1)
+    project = setting_up.create_project(new=new, by=None, now=timezone.now())
+    names = add_annotators(project, int(n_annotators))
+    if int(n_items):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "traces.jsonl"
+            material.write(path, int(n_items) // material.REPLIES)
+            importing.import_traces(project=project, path=path, file_name=path.name)
+    if connection.vendor == "postgresql":
+        connection.cursor().execute("ANALYZE")  # the server does it by itself, a minute later
+    return names
+
+
+def add_annotators(project, n_annotators):
+    from annotate import setting_up
+    from annotate.models import Person, Role
+
+    first = Person.objects.create_person("annotator-1", PASSWORD)
+    # One hash for all: making each costs as much as checking it, and is not what is measured.
+    others = [Person(username=f"annotator-{n}", password=first.password) for n in range(2, n_annotators + 1)]
+    people = [first, *Person.objects.bulk_create(others)]
+    for person in people:
+        setting_up.add_member(project=project, person=person, role=Role.ANNOTATOR, by=None, now=timezone.now())
+    return [person.username for person in people]
+
+
+def halve(name):
+    """Put somebody in the middle of their plan: a read that passes over what is done, or over what is not, shows."""
+    from annotate.models import Annotation, Assignment, Protocol
+
+    now, protocol = timezone.now(), Protocol.objects.get()
+    plan = Assignment.objects.filter(annotator__person__username=name)
+    done = plan.filter(order__lt=plan.count() // 2)
+    own = {"number": 1, "protocol": protocol, "label": forms.STORED, "raw_ms": 41_000, "active_ms": 38_000}
+    Annotation.objects.bulk_create(
+        (Annotation(assignment_id=pk, key=new_key(), submitted_at=now, **own) for (pk,) in done.values_list("pk")),
+        batch_size=500,
+    )
+    done.update(state=Assignment.State.SUBMITTED, first_shown_at=now, ended_at=now)
+    plan.filter(order=done.count()).update(state=Assignment.State.OPEN)
+
+
+def new_key():
+    return secrets.token_urlsafe(18)
+
+
+def statements(name):
+    """How many statements each request of an annotator takes, transactions' own among them, every time it is made."""
+    client = Client(SERVER_NAME=settings.ALLOWED_HOSTS[0])
+    client.post("/sign-in/", {"username": name, "password": PASSWORD})
+    counts = {}
+    for _ in range(REPETITIONS):
+        for request, path, post in requests(client):
+            with CaptureQueriesContext(connection) as asked:
+                headers = {} if post is None else {"HX-Request": "true"}
+                answer = client.get(path) if post is None else client.post(path, post, headers=headers)
+            if answer.status_code >= 400:
+                raise SystemExit(f"{request} answers {answer.status_code}.")
+            counts.setdefault(request, []).append(len(asked))
+    return counts
+
+
+def requests(client):
+    """One of each kind, in an order in which each has something to do."""
+    yield "home", "/", None
+    yield "next item", f"/projects/{PROJECT}/label/", None
+    form = forms.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
+    yield "item", form.item, None
+    draft = {"number": 0, "draft_number": 1, "fields": {"label": "readable"}}
+    yield "save draft", f"{form.item}draft/", {"draft": json.dumps(draft)}
+    yield "submit", f"{form.item}submit/", forms.answer_to(form)
+    yield "submitted item", form.item, None
+    correction = forms.form_in(client.get(f"{form.item}correct/").content)
+    yield "undo", f"{form.item}correct/", None
+    yield "submit again", f"{form.item}submit/", forms.answer_to(correction)
+    following = forms.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
+    yield "report a problem", f"{following.item}problem/", {"problem": "The text is cut off."}
+    yield "own answers", f"/projects/{PROJECT}/answers/", None
+    yield "guideline", f"/projects/{PROJECT}/guideline/", None
+    yield "keep alive", "/alive/", {}
+
+
+def stored():
+    """Every stored answer by its item's address and its key, to be compared with what was acknowledged."""
+    from annotate.models import Annotation
+
+    rows = Annotation.objects.values_list("assignment__public_id", "key")
+    return [(reverse("annotate:label_item", args=[public_id]), key) for public_id, key in rows]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
