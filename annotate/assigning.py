@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models import Exists, Subquery
 
 from annotate import queries
-from annotate.models import Assignment, Membership, Project, Role, Round
+from annotate.errors import NotYours
+from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
 from annotate.rules.plans import panel
 
 BATCH = 500
@@ -23,7 +24,7 @@ def open_round(*, project: Project, now: datetime) -> Round:
 def extend_panel(*, project: Project, now: datetime) -> int:
     """Give every annotator the items they read and do not have yet, after what they have; returns how many.
 
-    Safe to run again: an item is planned once for an annotator and round."""
+    Safe to run again: an item is planned once for an annotator, whatever first round they have it in."""
     roles = [Role.ANNOTATOR, Role.LEAD] if project.open_lead else [Role.ANNOTATOR]
     members = Membership.objects.filter(project=project, role__in=roles, left_at=None).order_by("pk")
     round_ = open_round(project=project, now=now)
@@ -31,10 +32,13 @@ def extend_panel(*, project: Project, now: datetime) -> int:
 
 
 def extend_plan(*, member: Membership, project: Project, round_: Round, now: datetime) -> int:
-    """One annotator's part of `extend_panel`, in one transaction that other plans of the round wait for."""
+    """One annotator's part of `extend_panel`, in one transaction that other plans of the round wait for.
+
+    The round is locked without its key, which what a report of a problem refers to: that waits for nothing here, while
+    this may wait for it."""
     with transaction.atomic():
-        Round.objects.select_for_update().get(pk=round_.pk)
-        items = queries.plannable_items(project.pk, member.pk, round_.pk)
+        Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+        items = queries.plannable_items(project.pk, member.pk)
         order, sequence = queries.last_place(member.pk, round_.pk)
         placed = panel(
             items,
@@ -49,9 +53,19 @@ def extend_plan(*, member: Membership, project: Project, round_: Round, now: dat
                 Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
                 for one in placed[start : start + BATCH]
             )
-        if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
+        if not has_open(member, round_):
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
     return len(placed)
+
+
+def has_open(member: Membership, round_: Round) -> bool:
+    """Whether a plan has an open item that stays open until this transaction ends.
+
+    A submit under way may be ending it, and cannot see what is planned here: wait for it first, then look again. A
+    submit that comes later waits for this transaction and opens what was planned in it."""
+    open_ = Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN)
+    list(open_.select_for_update(no_key=True).values_list("pk"))
+    return open_.exists()
 
 
 def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: datetime | None) -> None:
@@ -68,3 +82,20 @@ def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: da
         following = following.filter(~Exists(plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)))
     first = Subquery(following.values("pk")[:1])
     locked.filter(pk=first).update(state=Assignment.State.OPEN, first_shown_at=now)
+
+
+def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:
+    """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more."""
+    if not queries.led_projects(lead).filter(pk=project.pk).exists():
+        raise NotYours
+    with transaction.atomic():
+        given = Assignment.objects.filter(
+            pk=assignment_id,
+            annotator__in=Membership.objects.filter(project=project),
+            state=Assignment.State.PROBLEM,
+        ).update(state=Assignment.State.OPEN, ended_at=None)
+        if given:
+            Event.objects.create(
+                project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
+            )
+    return bool(given)

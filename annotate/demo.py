@@ -12,12 +12,14 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Lower
 
 from annotate import importing, setting_up
 from annotate.errors import Refused
 from annotate.kinds.registry import kind_of
 from annotate.models import Annotation, Assignment, Item, Message, Person, Project, Role, Settlement
 from annotate.rules.quotes import canonical
+from annotate.traces.base import Problem, gettext_noop
 
 FOLDER = Path(settings.ROOT) / "fixtures" / "demo"
 LOGINS = "demo-logins.json"
@@ -32,10 +34,14 @@ class Reply:
 
 
 def load_demo(*, now: datetime) -> bool:
-    """Make the demo; False and nothing changed when it is there already. A load that was cut off is begun anew."""
+    """Make the demo; False and nothing changed when it is there already. A load that was cut off is begun anew.
+
+    Refused where a project or an account of somebody's own has a name of the demo's."""
     plan = json.loads((FOLDER / "project.json").read_text("utf-8"))
-    if Project.objects.filter(slug=plan["slug"]).exists():
+    there = Project.objects.filter(slug=plan["slug"]).first()
+    if there is not None and there.is_synthetic:
         return False
+    refuse_taken_names(plan, there)
     with transaction.atomic():
         project = setting_up.create_project(new=new_project(plan), by=None, now=now)
         for phase in ("practice", "pilot", "main"):
@@ -48,6 +54,28 @@ def load_demo(*, now: datetime) -> bool:
         know_answers(project, replies)
         label_everything(project, replies, now)
     return True
+
+
+def refuse_taken_names(plan, project: Project | None) -> None:
+    """Before anything is made: who is known by a name of the demo is left alone."""
+    if project is not None:
+        raise Refused(taken_names("slug", project.slug))
+    names = [one["username"] for one in (plan["lead"], plan["open_annotator"], *plan["annotators"])]
+    taken = Person.objects.annotate(lower=Lower("username")).filter(lower__in=names)
+    if found := list(taken.order_by("username").values_list("username", flat=True)):
+        raise Refused(taken_names("username", ", ".join(found)))
+
+
+def taken_names(field: str, names: str) -> Problem:
+    return Problem(
+        code="duplicate_id",
+        field=field,
+        expected=gettext_noop("No project or account of your own with a name that the demo needs: %(names)s."),
+        remedy=gettext_noop(
+            "Go on without the demo (./run --no-demo), or load it into another data folder (./run --data DIR)."
+        ),
+        params={"names": names},
+    )
 
 
 def new_project(plan) -> setting_up.NewProject:

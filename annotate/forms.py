@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
@@ -15,7 +16,7 @@ from annotate.traces.base import Problem, gettext_noop
 
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 MAX_REASON = 2000
-MIN_PASSWORD = 10
+MIN_PASSWORD = settings.PASSWORD_MIN_LENGTH
 MAX_DRAFT_CHARACTERS = 400_000
 MAX_NUMBER = 2**31 - 1
 """What PostgreSQL keeps in a column of whole numbers."""

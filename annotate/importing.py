@@ -54,6 +54,7 @@ class ImportReport:
             "skipped": dict(self.tally.skipped),
             "replaced_nul": self.n_replaced_nul,
             "n_problems": self.tally.n_problems,
+            "n_unlisted": self.tally.n_unlisted,
         }
 
 
@@ -99,11 +100,12 @@ def import_traces(
                 if progress:
                     progress(file.tell())
             report = finish(staging, reading)
-        except (Overtaken, IntegrityError):
+        except Overtaken:
             staging.tally.add_problem(interrupted(file_name))
             report = finish(staging, reading)
-    if report.n_new:
-        # a long import ends later than its caller looked at the clock
+    if not report.is_refused:
+        # Also when nothing is new: an import that was cut off behind its flip left items that nobody has in a plan.
+        # A long import ends later than its caller looked at the clock.
         assigning.extend_panel(project=project, now=timezone.now())
     return report
 
@@ -124,7 +126,7 @@ def report_of(staging: Staging, reading: Reading) -> ImportReport:
 
 
 def finish(staging: Staging, reading: Reading) -> ImportReport:
-    """The flip: every row of the file becomes visible and the batch says so, in one transaction; or all rows go."""
+    """Every row of the file becomes visible and the batch says so, or all rows go."""
     report, batch = report_of(staging, reading), staging.batch
     detail = {
         "format": report.format,
@@ -136,6 +138,14 @@ def finish(staging: Staging, reading: Reading) -> ImportReport:
         ImportBatch.objects.filter(pk=batch.pk).update(state=ImportBatch.State.REFUSED, **detail)
         remove_staged(Trace.objects.filter(batch=batch))
         return report
+    try:
+        flip(batch, report, detail)
+    except IntegrityError as error:  # another import showed a trace of the same id meanwhile
+        raise Overtaken from error
+    return report
+
+
+def flip(batch: ImportBatch, report: ImportReport, detail: dict[str, Any]) -> None:
     with transaction.atomic():
         mine = ImportBatch.objects.filter(pk=batch.pk, state=ImportBatch.State.STAGED)
         if not mine.update(state=ImportBatch.State.VISIBLE, **detail):
@@ -147,7 +157,6 @@ def finish(staging: Staging, reading: Reading) -> ImportReport:
             action="traces_imported",
             detail={"batch": batch.pk, "file": batch.file_name, **report.counts()},
         )
-    return report
 
 
 def end_leftovers(project: Project) -> None:

@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotate import assigning, queries
 from annotate.blind import OpenAssignment
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.models import Annotation, Assignment, Event, Post, Protocol
+from annotate.models import Annotation, Assignment, Post, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +26,18 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds as the page measured them; the server bounds them by its own times."""
+    """Milliseconds as the page measured them; the server bounds them by its own times (docs/methods.md, Reading
+    times)."""
 
     raw_ms: int
     active_ms: int
     hidden_ms: int
 
-    def bounded(self, first_shown_at: datetime | None, now: datetime) -> "Timing":
-        """Nothing negative, nothing longer than the item was on show, active at most raw."""
-        longest = round((now - (first_shown_at or now)) / timedelta(milliseconds=1))
-        raw = min(max(self.raw_ms, 0), max(longest, 0))
+    def bounded(self, first_shown_at: datetime | None, now: datetime, *, is_first: bool) -> "Timing":
+        """Raw of a first answer is the time since the item was first shown, 0 where nobody knows; of a correction what
+        the page says, at most that. Nothing negative, active and hidden at most raw."""
+        on_show = max(round((now - (first_shown_at or now)) / timedelta(milliseconds=1)), 0)
+        raw = on_show if is_first else min(max(self.raw_ms, 0), on_show)
         return Timing(raw, min(max(self.active_ms, 0), raw), min(max(self.hidden_ms, 0), raw))
 
 
@@ -57,16 +60,15 @@ def protocols_of(assignment: OpenAssignment) -> list[Protocol]:
     return queries.protocols_of(assignment.project_id)
 
 
+def own_row(annotator, assignment_id: str) -> QuerySet[Assignment]:
+    """One's own assignment without a join, so that conditions on its columns hold at the moment of an UPDATE."""
+    return Assignment.objects.filter(public_id=assignment_id, annotator__in=queries.active_memberships(annotator))
+
+
 def mark_shown(*, annotator, assignment_id: str, now: datetime) -> None:
     """Remember when an open item was first on show; a second look changes nothing."""
-    Assignment.objects.filter(
-        public_id=assignment_id,
-        annotator__person=annotator,
-        annotator__left_at=None,
-        annotator__paused_at=None,
-        state=Assignment.State.OPEN,
-        first_shown_at=None,
-    ).update(first_shown_at=now)
+    mine = own_row(annotator, assignment_id)
+    mine.filter(state=Assignment.State.OPEN, first_shown_at=None).update(first_shown_at=now)
 
 
 def save_draft(
@@ -74,17 +76,15 @@ def save_draft(
 ) -> None:
     """Keep what is typed so far. `number` is the annotation the form was opened on (0: none yet). A draft that comes
     late, after the answer or after a newer draft, changes nothing and is told so."""
-    mine = Assignment.objects.filter(
-        public_id=assignment_id, annotator__person=annotator, annotator__left_at=None, annotator__paused_at=None
-    )
-    current = mine.filter(draft_number__lt=draft_number)
+    mine = own_row(annotator, assignment_id)
+    older = mine.filter(draft_number__lt=draft_number)
+    values = {"draft": draft, "draft_number": draft_number, "draft_saved_at": now}
     if number:
-        current = current.filter(
-            state=Assignment.State.SUBMITTED, annotations__number=number, annotations__is_current=True
-        )
+        with transaction.atomic():
+            is_kept = is_current(mine, number) and older.filter(state=Assignment.State.SUBMITTED).update(**values)
     else:
-        current = current.filter(state=Assignment.State.OPEN)
-    if current.update(draft=draft, draft_number=draft_number, draft_saved_at=now):
+        is_kept = older.filter(state=Assignment.State.OPEN).update(**values)
+    if is_kept:
         return
     row = mine.filter(state__in=queries.VISIBLE_STATES).first()
     if row is None:
@@ -93,6 +93,13 @@ def save_draft(
     if (annotation.number if annotation else 0) != number:
         raise AlreadySubmitted(annotation.submitted_at if annotation else None)
     raise NewerDraft
+
+
+def is_current(mine: QuerySet[Assignment], number: int) -> bool:
+    """Whether this annotation is the current one and stays it until the transaction ends: a correction that is under
+    way is waited for, and one that comes later waits before it takes the draft away."""
+    locked = mine.select_for_update(no_key=True).values_list("pk", flat=True).first()
+    return Annotation.objects.filter(assignment=locked, number=number, is_current=True).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,7 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, n
     """Store an answer, whole or not at all, and open the next item."""
     if answer.number:
         check_correction(assignment, answer.reason)
-    timing = answer.timing.bounded(assignment.first_shown_at, now)
+    timing = answer.timing.bounded(assignment.first_shown_at, now, is_first=not answer.number)
     with transaction.atomic():
         is_ours = take_over(assignment, answer.number) if answer.number else end_open(assignment, now, answer)
         if not is_ours:
@@ -192,16 +199,3 @@ def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> N
             text=text,
         )
         assigning.open_next(annotator_id=row.annotator_id, round_id=row.round_id, ended_id=row.pk, now=now)
-
-
-def give_back(*, lead, project, assignment_id: int) -> bool:
-    """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more."""
-    with transaction.atomic():
-        given = Assignment.objects.filter(
-            pk=assignment_id, annotator__project=project, state=Assignment.State.PROBLEM
-        ).update(state=Assignment.State.OPEN, ended_at=None)
-        if given:
-            Event.objects.create(
-                project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
-            )
-    return bool(given)

@@ -137,13 +137,22 @@ def last_submitted_id(annotator_id, round_id) -> int | None:
     )
 
 
+def active_memberships(person) -> QuerySet[Membership]:
+    """Where the person may work now. For a condition on assignments: `annotator__in` keeps an UPDATE to one table, so
+    that PostgreSQL checks all of its conditions again on a row it had to wait for; with a join it would not."""
+    return Membership.objects.filter(person=person, left_at=None, paused_at=None)
+
+
 def memberships_of(person) -> QuerySet[Membership]:
     return Membership.objects.filter(person=person, left_at=None).select_related("project").order_by("project__slug")
 
 
-def plannable_items(project_id, membership_id, round_id) -> list[PlannedItem]:
-    """Visible items of a project that this member does not have in this round yet."""
-    has_it = Assignment.objects.filter(item=OuterRef("pk"), annotator=membership_id, round=round_id)
+def plannable_items(project_id, membership_id) -> list[PlannedItem]:
+    """Visible items of a project that this member has in no first round yet, an earlier one that was closed included: a
+    second first label of a person would be a second rating of one rater."""
+    has_it = Assignment.objects.filter(
+        item=OuterRef("pk"), annotator=membership_id, round__purpose=Round.Purpose.FIRST
+    )
     rows = Item.objects.filter(~Exists(has_it), project=project_id, trace__is_staged=False).values_list(
         "pk", "trace_id", "anchor", "phase", "trace__language"
     )
@@ -171,8 +180,9 @@ class Rated:
 
 
 def rated_rows(project: Project, *, phase: str) -> list[Rated]:
-    """Labels that enter human agreement: first round, not informed, current, not of a person's own known answers: one
-    statement. Settled, known and suggested rows live in other tables and cannot join."""
+    """Labels of a phase that enter human agreement: submitted in a first round, not informed, current: one statement.
+    Settled, known and suggested rows live in other tables and cannot join; what an annotator said of an item with a
+    known answer is a label like any other."""
     rows = (
         Annotation.objects.filter(
             assignment__item__project=project,

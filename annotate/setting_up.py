@@ -90,18 +90,28 @@ def add_member(
     now: datetime,
 ) -> Membership:
     """Give a person a part in a project, and an annotator their plan. A person has one part only."""
+    with transaction.atomic():
+        member = place_of(project, person, role, code, languages)
+        detail = {"code": member.code, "role": role}
+        Event.objects.create(project=project, person=by, action="member_added", detail=detail)
+        if role == Role.ANNOTATOR:
+            round_ = assigning.open_round(project=project, now=now)
+            assigning.extend_plan(member=member, project=project, round_=round_, now=now)
+    return member
+
+
+def place_of(project: Project, person: Person, role: str, code: str, languages: tuple[str, ...]) -> Membership:
+    """The new membership; Refused where the person or the code is in the project already."""
+    n_before = Membership.objects.filter(project=project, role=role).count()
     try:
         with transaction.atomic():
-            n_before = Membership.objects.filter(project=project, role=role).count()
-            member = Membership.objects.create(
+            return Membership.objects.create(
                 project=project,
                 person=person,
                 role=role,
                 code=code or f"{role[0]}{n_before + 1}",
                 languages=list(languages),
             )
-            detail = {"code": member.code, "role": role}
-            Event.objects.create(project=project, person=by, action="member_added", detail=detail)
     except IntegrityError:
         raise Refused(
             Problem(
@@ -112,10 +122,6 @@ def add_member(
                 params={"person": person.username},
             )
         ) from None
-    if role == Role.ANNOTATOR:
-        round_ = assigning.open_round(project=project, now=now)
-        assigning.extend_plan(member=member, project=project, round_=round_, now=now)
-    return member
 
 
 def hash_of(secret: str) -> str:

@@ -9,7 +9,7 @@ from annotate.models import File, ImportBatch, Item, Message, Trace
 from annotate.rules.requester_view import seen_by_requester
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from annotate.traces.identity import content_hash
+from annotate.traces.identity import content_hash, n_characters
 from annotate.traces.reading import WHOLE_FILE
 from annotate.traces.tally import Tally
 
@@ -25,13 +25,13 @@ class Overtaken(Exception):
 def chunks(traces: Iterable[base.Trace]) -> Iterator[list[base.Trace]]:
     """A bounded number of traces and characters at a time, so that a write is short and memory does not grow."""
     waiting: list[base.Trace] = []
-    n_characters = 0
+    n_waiting = 0
     for trace in traces:
         waiting.append(trace)
-        n_characters += sum(len(message.text) for message in trace.messages)
-        if len(waiting) == CHUNK_TRACES or n_characters > CHUNK_CHARACTERS:
+        n_waiting += n_characters(trace)
+        if len(waiting) == CHUNK_TRACES or n_waiting > CHUNK_CHARACTERS:
             yield waiting
-            waiting, n_characters = [], 0
+            waiting, n_waiting = [], 0
     if waiting:
         yield waiting
 
@@ -51,8 +51,8 @@ class Staging:
     @property
     def is_refused(self) -> bool:
         """Once a record refuses the file nothing more is written; reading goes on, to name every problem."""
-        whole = any(problem.code in NEVER_SKIPPED for problem in self.tally.problems)
-        return whole or (self.tally.n_problems > 0 and not (self.skip_bad and self.n_new + self.n_present))
+        whole = NEVER_SKIPPED & self.tally.problem_codes
+        return bool(whole) or (self.tally.n_problems > 0 and not (self.skip_bad and self.n_new + self.n_present))
 
     def stage(self, traces: Sequence[base.Trace]) -> None:
         hashes = {trace.source_id: content_hash(trace) for trace in traces}

@@ -63,9 +63,14 @@ DATABASES = {"default": env.database(DATA_FOLDER)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "annotate.Person"
+PASSWORD_MIN_LENGTH = 10
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in (
+        ("UserAttributeSimilarityValidator", {}),
+        ("MinimumLengthValidator", {"min_length": PASSWORD_MIN_LENGTH}),
+        ("CommonPasswordValidator", {}),
+    )
 ]
 LOGIN_URL = "annotate:sign_in"
 LOGIN_REDIRECT_URL = "annotate:home"

@@ -32,6 +32,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(words):
+    os.umask(0o077)  # children make files for this account alone, also in a data folder that others may enter
     command, rest = words[0], words[1:]
     data = Path(os.environ.get("SIGHTLINE_DATA") or ROOT / "data").absolute()
     os.environ["SIGHTLINE_DATA"] = str(data)  # children may run in another folder
@@ -127,10 +128,12 @@ def set_up(link):
 
 
 def refuse_demo_for_others(host, demo):
-    if demo and not is_loopback(host):
+    way = way_for_others(host)
+    if demo and way:
         say(
-            f"The demo is only served on this machine, and --host {host} can be reached from others.",
+            f"The demo is only served on this machine, and with {way} it can be reached from others.",
             f"Start without it, in a data folder of its own: ./run --no-demo --data DIR --host {host}",
+            *([] if way.startswith("--host") else ["or unset that setting."]),
         )
         raise SystemExit(1)
 
@@ -138,12 +141,28 @@ def refuse_demo_for_others(host, demo):
 def refuse_demo_present(host):
     projects = json.loads(ours("list_projects", "--json"))["projects"]
     has_demo = any(project["slug"] == "demo" and project["is_synthetic"] for project in projects)
-    if has_demo and not is_loopback(host):
+    way = way_for_others(host)
+    if has_demo and way:
         say(
-            f"The data folder holds the demo, which is only served on this machine; --host {host} can be reached from",
+            f"The data folder holds the demo, which is only served on this machine; with {way} it can be reached from",
             f"others. Choose another data folder: ./run --no-demo --data DIR --host {host}",
         )
         raise SystemExit(1)
+
+
+def way_for_others(host):
+    """The option or setting by which other machines reach this server, in person or through a proxy; "" for none."""
+    if not is_loopback(host):
+        return f"--host {host}"
+    if os.environ.get("SIGHTLINE_BEHIND_PROXY", "").strip().lower() not in {"", "0", "false", "no"}:
+        return "SIGHTLINE_BEHIND_PROXY"
+    if any(not is_loopback(name.strip("[]")) for name in allowed_hosts()):
+        return f"SIGHTLINE_ALLOWED_HOSTS={','.join(allowed_hosts())}"
+    return ""
+
+
+def allowed_hosts():
+    return [name.strip() for name in os.environ.get("SIGHTLINE_ALLOWED_HOSTS", "").split(",") if name.strip()]
 
 
 def refuse_taken_port(host, port):
@@ -175,7 +194,7 @@ def allow_host(host):
 
 def public_name(host):
     """The name this server is asked by: the address it listens on, or the first name it was told to answer to."""
-    names = [name.strip() for name in os.environ.get("SIGHTLINE_ALLOWED_HOSTS", "").split(",") if name.strip()]
+    names = allowed_hosts()
     if not names or names[0] == "*" or bracketed(host) in names:
         return bracketed(EVERY_ADDRESS.get(host, host))
     return names[0].lstrip(".")
@@ -185,7 +204,7 @@ def is_loopback(host):
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return host.lower() == "localhost"
 
 
 def bracketed(host):

@@ -15,7 +15,7 @@ from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring.stats.panel import panel_agreement
 from scoring.stats.panel_results import PanelAgreement
-from scoring.stats.ratings import ratings_from_triples
+from scoring.stats.ratings import DuplicateRating, RatingsError, ratings_from_triples
 
 N_RESAMPLES = 10_000
 PHASES = ("main", "pilot")
@@ -81,9 +81,12 @@ def agreement_report(project: Project, *, phase: str = "main", measure: str | No
 
 
 def measure_agreement(measure: Measure, rows: Sequence[queries.Rated], labels: Sequence, seed: int) -> PanelAgreement:
-    """One measure's table and everything computed from it."""
+    """One measure's table and everything computed from it; Refused where the rows make no table."""
     triples = [(row.item, row.rater, measure.rate(label)) for row, label in zip(rows, labels, strict=True)]
-    ratings = ratings_from_triples(triples, measure.categories)
+    try:
+        ratings = ratings_from_triples(triples, measure.categories)
+    except RatingsError as error:
+        raise Refused(no_table(error, measure)) from error
     cluster_of = {row.item: row.cluster for row in rows}
     return panel_agreement(
         ratings,
@@ -99,11 +102,12 @@ def measure_agreement(measure: Measure, rows: Sequence[queries.Rated], labels: S
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Ratings that came as a spreadsheet. `cluster_of` is None where no column names clusters."""
+    """Ratings that came as a spreadsheet. `cluster_of` is None where no column names clusters; else `unit` is it."""
 
     triples: list[tuple[str, str, str | None]]
     categories: tuple[Hashable, ...]
-    cluster_of: dict[str, str] | None
+    cluster_of: dict[str, str] | None = None
+    unit: str = ITEM
 
 
 def table_agreement(table: Table, *, seed: int) -> PanelAgreement:
@@ -116,7 +120,7 @@ def table_agreement(table: Table, *, seed: int) -> PanelAgreement:
         level="nominal",
         tie="exclude",
         min_others=2,
-        unit=ITEM if clusters is None else CLUSTER,
+        unit=table.unit,
         seed=seed,
         n_resamples=N_RESAMPLES,
     )
@@ -129,4 +133,24 @@ def unknown_measure(name: str | None, measures: Sequence[Measure]) -> Problem:
         expected=gettext_noop("One of: %(allowed)s."),
         remedy=gettext_noop("Choose one of these; case counts."),
         params={"allowed": ", ".join(one.name for one in measures)},
+    )
+
+
+def no_table(error: RatingsError, measure: Measure) -> Problem:
+    """What is wrong with rows of the database that no import or form should have let in."""
+    params = {"measure": measure.name, "item": error.item, "rater": error.rater}
+    if isinstance(error, DuplicateRating):
+        return Problem(
+            code=error.code,
+            field=measure.name,
+            expected=gettext_noop("%(rater)s has a current label of item %(item)s in each of two first rounds."),
+            remedy=gettext_noop("One label can be compared; the assignment of the other round has to be withdrawn."),
+            params=params,
+        )
+    return Problem(
+        code=error.code,
+        field=measure.name,
+        expected=gettext_noop("%(rater)s gave item %(item)s a label that the measure %(measure)s does not declare."),
+        remedy=gettext_noop("Add it to the categories of the measure, in the kind's folder."),
+        params=params,
     )

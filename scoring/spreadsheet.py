@@ -13,8 +13,11 @@ from scoring.comparing import Table
 def read_table(
     path: Path, *, item: str, rater: str, label: str, cluster: str | None, categories: Sequence[str] | None
 ) -> Table:
-    """The ratings in a CSV file. An empty label cell is no rating. Without `categories` they are the labels of the
-    file in the order of their first row, which nominal figures do not depend on."""
+    """The ratings in a CSV file. An empty label cell is no rating, any other empty cell is refused. Without
+    `categories` they are the labels of the file in the order of their first row, which nominal figures do not depend
+    on."""
+    if categories and len(set(categories)) < len(categories):
+        raise Refused(declared_twice(categories))
     text = read_text(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -65,6 +68,9 @@ def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str
     triples, lines, cluster_of = [], {}, {}
     for line, row in numbered(reader, name):
         item, rater, label = (row[column] for column in columns)
+        for column in (*columns[:2], *([cluster] if cluster else [])):
+            if not row[column].strip():
+                raise Refused(empty_cell(name, line, column))
         if (item, rater) in lines:
             raise Refused(rated_twice(name, lines[item, rater], line, item, rater))
         lines[item, rater] = line
@@ -76,7 +82,9 @@ def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str
     found = tuple(dict.fromkeys(label for _, _, label in triples if label is not None))
     if not (categories or found):
         raise Refused(no_rating(name, columns[2]))
-    return Table(triples, tuple(categories or found), cluster_of if cluster else None)
+    if cluster:
+        return Table(triples, tuple(categories or found), cluster_of, unit=cluster)
+    return Table(triples, tuple(categories or found))
 
 
 def numbered(reader: csv.DictReader, name: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -124,6 +132,18 @@ def check_columns(present: Sequence[str], wanted: Sequence[str], name: str) -> N
             )
 
 
+def empty_cell(name: str, line: int, column: str) -> Problem:
+    return Problem(
+        code="empty_value",
+        file=name,
+        line=line,
+        field=column,
+        expected=gettext_noop("A cell of column %(column)s is empty; only a label may be."),
+        remedy=gettext_noop("Fill it in, or remove the row."),
+        params={"column": column},
+    )
+
+
 def no_rating(name: str, column: str) -> Problem:
     return Problem(
         code="no_rating",
@@ -132,6 +152,16 @@ def no_rating(name: str, column: str) -> Problem:
         expected=gettext_noop("Column %(column)s holds no label at all."),
         remedy=gettext_noop("Fill it in, or name the labels there are with --categories."),
         params={"column": column},
+    )
+
+
+def declared_twice(categories: Sequence[str]) -> Problem:
+    return Problem(
+        code="duplicate_label",
+        field="--categories",
+        expected=gettext_noop("Every label once; declared are: %(allowed)s."),
+        remedy=gettext_noop("Remove what stands there twice."),
+        params={"allowed": ", ".join(categories)},
     )
 
 

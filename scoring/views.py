@@ -2,10 +2,12 @@
 
 from django.http import Http404
 from django.shortcuts import render
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_safe
 
+from annotate.errors import Refused
 from annotate.views.project import led_project
+from scoring import words
 from scoring.comparing import PHASES, agreement_report
 
 
@@ -21,6 +23,9 @@ def show_agreement(request, project):
         "title": project.title_zh if get_language() == "zh-hans" else project.title_en,
         "phase": phase,
         "phases": PHASES,
-        "report": agreement_report(project, phase=phase),
     }
-    return render(request, "scoring/show_agreement.html", context)
+    try:
+        context["report"] = words.report_words(agreement_report(project, phase=phase))
+    except Refused as refusal:
+        context["problem"] = refusal.problem.as_dict(gettext)
+    return render(request, "scoring/show_agreement.html", context, status=409 if "problem" in context else 200)

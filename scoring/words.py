@@ -1,10 +1,16 @@
-"""Figures in words: a value with its interval, or the sentence that says why there is none."""
+"""Figures in words: a value with its interval, or the sentence that says why there is none; and a whole report as the
+tables and sentences that the page and the command both show."""
 
+from collections.abc import Hashable
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.utils.translation import gettext, gettext_noop
 
-from scoring.stats.results import Figure
+from annotate.kinds.base import Measure
+from scoring.comparing import CLUSTER, ITEM, AgreementReport
+from scoring.stats.panel_results import PanelAgreement, RaterAgreement
+from scoring.stats.results import CONFIDENCE, Figure
 
 REASONS = {
     "empty": gettext_noop("No ratings yet."),
@@ -49,16 +55,23 @@ def shown(value: float | None, digits: int = 2) -> str:
     return str(rounded + 0).replace("-", "\u2212")  # + 0 takes the sign from a zero
 
 
-def category_words(category, measure) -> str:
-    """A category by its title, in the interface language."""
-    return gettext(measure.category_titles[measure.categories.index(category)])
+def category_words(category: Hashable, measure: Measure | None) -> str:
+    """A category by its title, in the interface language; as it is where no measure gives it one."""
+    if measure is None:
+        return str(category)
+    return gettext(measure.category_titles[[str(one) for one in measure.categories].index(str(category))])
 
 
-def rule_words(rule: str, measure) -> str:
+def rule_words(rule: str, measure: Measure | None) -> str:
     """A tie rule (`exclude`, `fractional`, `toward:CATEGORY`) in words."""
     if rule in RULES:
         return gettext(RULES[rule])
     return gettext("counted as “%(category)s”") % {"category": category_words(rule.removeprefix("toward:"), measure)}
+
+
+def unit_words(unit: str) -> str:
+    """What is resampled together: one of our own words, or the name of a column as it is."""
+    return gettext(unit) if unit in {CLUSTER, ITEM} else unit
 
 
 def value_words(figure: Figure) -> str:
@@ -83,3 +96,171 @@ def notes(figure: Figure) -> str:
     flags = [gettext(FLAGS[flag]) for flag in figure.flags]
     left_out = [f"{gettext(LEFT_OUT[why])}: {n}" for why, n in figure.left_out.items() if n]
     return "; ".join([*flags, *left_out])
+
+
+# A whole report. What is said here is all that either surface says of it.
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FigureTable:
+    """Rows of texts, one for each column."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def cells(self) -> list[tuple[tuple[str, Column], ...]]:
+        """Every text with its column."""
+        return [tuple(zip(row, self.columns, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelWords:
+    """Everything said of one panel: what the figures rest on, the figures, and how ties and intervals were made."""
+
+    opening: tuple[str, ...]
+    tables: tuple[FigureTable, ...]
+    closing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportWords:
+    """Everything said of a report; what does not apply is empty."""
+
+    synthetic: str
+    pilot: str
+    open_lead: str
+    parts: tuple[tuple[str, PanelWords], ...]
+    left_out: str
+
+
+def report_words(report: AgreementReport) -> ReportWords:
+    return ReportWords(
+        synthetic=gettext("Demo: these figures rest on synthetic labels. They say nothing about people.")
+        if report.is_synthetic
+        else "",
+        pilot="" if report.is_result else gettext("Pilot, not a result."),
+        open_lead=gettext("A lead labels in this project (open lead).") if report.open_lead else "",
+        parts=tuple((gettext(one.measure.title), panel_words(one.panel, one.measure)) for one in report.measures),
+        left_out=gettext("Left out before any figure: %(n)s items reported as problems; practice; known answers.")
+        % {"n": report.n_problems},
+    )
+
+
+def panel_words(panel: PanelAgreement, measure: Measure | None = None) -> PanelWords:
+    counts = {
+        "ratings": panel.n_ratings,
+        "items": panel.n_items,
+        "raters": panel.n_raters,
+        "clusters": panel.n_clusters,
+    }
+    shares = [f"{category_words(one.category, measure)} {shown(one.share)}" for one in panel.prevalence]
+    tie = {"tie": rule_words(panel.tie_rule, measure), "tied": panel.n_tied_items}
+    draw = {"n": panel.n_resamples, "unit": unit_words(panel.unit), "seed": panel.seed}
+    return PanelWords(
+        opening=(
+            gettext("%(ratings)s ratings of %(items)s items by %(raters)s raters, in %(clusters)s clusters.") % counts,
+            gettext("Share of each label: %(shares)s") % {"shares": " · ".join(shares)},
+        ),
+        tables=(whole_table(panel), rater_table(panel, measure), pair_table(panel)),
+        closing=(
+            gettext("Ties of the others: %(tie)s; %(tied)s items have no single majority.") % tie,
+            gettext("Intervals: %(n)s resamples of clusters (%(unit)s), one draw for all, seed %(seed)s.") % draw,
+        ),
+    )
+
+
+def whole_table(panel: PanelAgreement) -> FigureTable:
+    """The figures over all raters."""
+    figures = (
+        (gettext("percent agreement (item mean)"), panel.percent_agreement),
+        (gettext("percent agreement (pairs)"), panel.percent_agreement_pair),
+        (gettext("Fleiss' kappa (Gwet's form)"), panel.fleiss_kappa),
+        (gettext("Krippendorff's alpha"), panel.krippendorff_alpha),
+        (gettext("mean pairwise kappa"), panel.mean_cohen_kappa),
+    )
+    return FigureTable(
+        (
+            Column(gettext("panel")),
+            Column(gettext("value"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("items"), is_number=True),
+            Column(gettext("notes")),
+        ),
+        tuple(
+            (name, value_words(figure), interval_words(figure), str(figure.n_items), notes(figure))
+            for name, figure in figures
+        ),
+    )
+
+
+def rater_table(panel: PanelAgreement, measure: Measure | None) -> FigureTable:
+    """Each rater against the majority of the others, under the declared tie rule and the others."""
+    return FigureTable(
+        (
+            Column(gettext("against the majority of the others")),
+            Column(gettext("kappa"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("share equal"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("items"), is_number=True),
+            Column(gettext("ties"), is_number=True),
+            Column(gettext("other tie rules (share, kappa)")),
+            Column(gettext("notes")),
+        ),
+        tuple(
+            (
+                str(rater.rater),
+                value_words(rater.annotator_vs_majority_kappa),
+                interval_words(rater.annotator_vs_majority_kappa),
+                shown(rater.annotator_vs_majority.value),
+                interval_words(rater.annotator_vs_majority),
+                str(rater.annotator_vs_majority.n_items),
+                str(rater.n_ties),
+                other_rules_words(rater, measure),
+                notes(rater.annotator_vs_majority_kappa),
+            )
+            for rater in panel.raters
+        ),
+    )
+
+
+def other_rules_words(rater: RaterAgreement, measure: Measure | None) -> str:
+    """`left out: 0.86, 0.71; counted in parts: 0.85`."""
+    said = []
+    for other in rater.other_rules:
+        figures = [other.annotator_vs_majority, other.annotator_vs_majority_kappa]
+        values = ", ".join(shown(figure.value) for figure in figures if figure)
+        said.append(f"{rule_words(other.rule, measure)}: {values}")
+    return "; ".join(said)
+
+
+def pair_table(panel: PanelAgreement) -> FigureTable:
+    return FigureTable(
+        (
+            Column(gettext("pair")),
+            Column(gettext("Cohen's kappa"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("items in common"), is_number=True),
+            Column(gettext("notes")),
+        ),
+        tuple(
+            (
+                f"{pair.first} · {pair.second}",
+                value_words(pair.cohen_kappa),
+                interval_words(pair.cohen_kappa),
+                str(pair.n_common),
+                notes(pair.cohen_kappa),
+            )
+            for pair in panel.pairs
+        ),
+    )
+
+
+def interval_title() -> str:
+    return gettext("%(level)s %% interval") % {"level": shown(100 * CONFIDENCE, 0)}

@@ -196,12 +196,12 @@ def run(command, environment, *, seconds=GROUP_SECONDS, **streams):
 
 
 def closing_lines(counts):
-    """The count by group, and the plain total that programs read, always last."""
+    """The plain total that programs read, on a line of its own, and the count by group, always last."""
     total = {name: sum(getattr(count, name) for count in counts) for name in ("passed", "failed", "left_out")}
     yield ""
     yield from (f"{count.group} left out: {count.missing}" for count in counts if count.missing)
-    yield "; ".join(map(str, counts))
     yield f"total: {total['passed']} passed, {total['failed']} failed, {total['left_out']} skipped"
+    yield "; ".join(map(str, counts))
 
 
 def exit_code(counts, *, in_ci):

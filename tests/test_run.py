@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import urllib.error
@@ -75,6 +76,54 @@ def test_a_demo_is_not_served_to_other_machines(tmp_path):
     assert done.returncode == 1
     assert "./run --no-demo --data DIR --host 0.0.0.0" in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SIGHTLINE_BEHIND_PROXY", "1"),
+        ("SIGHTLINE_BEHIND_PROXY", "Yes"),
+        ("SIGHTLINE_ALLOWED_HOSTS", "label.example.org"),
+        ("SIGHTLINE_ALLOWED_HOSTS", "localhost, .example.org"),
+        ("SIGHTLINE_ALLOWED_HOSTS", "*"),
+    ],
+)
+def test_a_demo_is_not_served_through_a_proxy(tmp_path, name, value):
+    command, environment = serve(tmp_path / "data", "--host", "127.0.0.1", "--port", "8000")
+    done = subprocess.run(command, cwd=ROOT, env=environment | {name: value}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert name in done.stderr
+    assert "./run --no-demo --data DIR --host 127.0.0.1" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "environment", "expected"),
+    [
+        ("127.0.0.1", {}, ""),
+        ("::1", {"SIGHTLINE_BEHIND_PROXY": "0"}, ""),
+        ("localhost", {"SIGHTLINE_ALLOWED_HOSTS": "localhost, 127.0.0.1,[::1],Localhost"}, ""),
+        ("0.0.0.0", {}, "--host 0.0.0.0"),
+        ("127.0.0.1", {"SIGHTLINE_BEHIND_PROXY": "true"}, "SIGHTLINE_BEHIND_PROXY"),
+        ("127.0.0.1", {"SIGHTLINE_ALLOWED_HOSTS": "localhost,10.0.0.7"}, "SIGHTLINE_ALLOWED_HOSTS=localhost,10.0.0.7"),
+    ],
+)
+def test_a_demo_that_is_there_already_is_not_served_to_others(host, environment, expected, monkeypatch, capsys):
+    for name in ("SIGHTLINE_BEHIND_PROXY", "SIGHTLINE_ALLOWED_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    said = {"projects": [{"slug": "demo", "is_synthetic": True}]}
+    monkeypatch.setattr(start, "ours", lambda *words: json.dumps(said))
+    assert start.way_for_others(host) == expected
+    if not expected:
+        start.refuse_demo_present(host)
+        return
+    with pytest.raises(SystemExit):
+        start.refuse_demo_present(host)
+    assert f"with {expected} it can be reached from" in capsys.readouterr().err
+    said["projects"] = []
+    start.refuse_demo_present(host)
 
 
 def test_a_taken_port_is_said_with_another(tmp_path):
@@ -168,6 +217,26 @@ def test_a_new_data_folder_is_migrated_beside_a_clean_standard_output(tmp_path):
     assert second.stderr == ""
 
 
+@pytest.mark.parametrize("command", [["config/start.py", "manage"], ["manage.py"]])
+def test_what_is_written_into_a_folder_that_others_may_enter_is_for_this_account_alone(command, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    data.chmod(0o755)
+    words = ["migrate", "--verbosity", "0"]
+    done = subprocess.run(
+        [sys.executable, *command, *words],
+        cwd=ROOT,
+        env=child_environment(SIGHTLINE_DATA=str(data)),
+        umask=0o022,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    modes = {path.name: stat.filemode(path.stat().st_mode) for path in data.iterdir()}
+    assert modes.keys() >= {"db.sqlite3", "secret-key"}
+    assert set(modes.values()) == {"-rw-------"}
+
+
 # Counting tests
 
 EXAMPLE = """
@@ -207,9 +276,9 @@ def test_a_file_that_cannot_be_imported_is_a_failure(tmp_path):
     assert counts_of("import no_such_package", tmp_path)["failed"] == 1
 
 
-def test_the_last_lines_count_by_group_and_in_all():
+def test_the_last_line_counts_by_group_and_the_one_before_it_in_all():
     browser = Count("browser", left_out=5, missing=programs.PROGRAMS["chromium"].remedy)
-    *_, remedy, by_group, total = suite.closing_lines([Count("sqlite", passed=9, failed=1, left_out=2), browser])
+    *_, remedy, total, by_group = suite.closing_lines([Count("sqlite", passed=9, failed=1, left_out=2), browser])
     assert remedy == "browser left out: apt-get install -y --no-install-recommends chromium"
     assert by_group == "sqlite 9 passed, 1 failed, 2 left out; browser 0 passed, 0 failed, 5 left out"
     assert total == "total: 9 passed, 1 failed, 7 skipped"

@@ -2,6 +2,7 @@
 and exit 1 with the problem when it refuses."""
 
 import json
+from argparse import ArgumentTypeError
 
 from django.core.management.base import BaseCommand
 from django.utils.translation import gettext
@@ -9,6 +10,15 @@ from django.utils.translation import gettext
 from annotate.errors import Refused
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
+
+MAX_SEED = 2**63 - 1
+
+
+def seed_word(word) -> int:
+    """The type of an option: a seed that the database keeps and the generator takes."""
+    if not (word.isascii() and word.isdecimal() and int(word) <= MAX_SEED):
+        raise ArgumentTypeError(f"a seed is a whole number from 0 to {MAX_SEED}, not {word!r}")
+    return int(word)
 
 
 class SaidCommand(BaseCommand):

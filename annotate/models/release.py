@@ -1,4 +1,4 @@
-"""What items ended with. Sealed releases join this file with the issue that builds them."""
+"""What items ended with. Sealed releases will join this file."""
 
 from django.db import models
 from django.db.models import Q

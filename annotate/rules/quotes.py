@@ -1,4 +1,4 @@
-"""Text as offsets count it, and whether a quote stands where it is said to stand (methods 1.2)."""
+"""Text as offsets count it, and whether a quote stands where it is said to stand (docs/methods.md, Text and quotes)."""
 
 
 def canonical(text: str) -> str:

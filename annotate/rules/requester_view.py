@@ -1,4 +1,5 @@
-"""What the requester saw (R), and what the agent had before it when it wrote a reply (methods 2.2.2).
+"""What the requester saw (R), and what the agent had before it when it wrote a reply (docs/methods.md, Requester view
+and work record).
 
 Both follow from roles, sides and sessions alone, so every format and every kind gets the same answer. Indexes are the
 messages' original ones.
@@ -133,7 +134,7 @@ def rendered_calls(message: Message) -> Iterator[str]:
 
 
 def project_memory(trace: Trace, reply_index: int) -> str:
-    """What a later session's system message has beyond that of the first session (methods 2.2.1, 5)."""
+    """What a later session's system message has beyond that of the first session."""
     session = next(message.session for message in trace.messages if message.index == reply_index)
     prompts = [message for message in trace.messages if message.role == "system" and message.index < reply_index]
     first = "\n\n".join(message.text for message in prompts if message.session == trace.messages[0].session)

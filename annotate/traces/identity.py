@@ -18,14 +18,22 @@ def members(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} is no part of a trace.")
 
 
+def canonical_json(value: object) -> str:
+    return json.dumps(value, default=members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON."""
-    text = json.dumps(value, default=members, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def content_hash(trace: Trace) -> str:
     return digest(trace)
+
+
+def n_characters(trace: Trace) -> int:
+    """How much a trace is, everything in it counted: texts, calls, files, what is private, and each entry."""
+    return len(canonical_json(trace))
 
 
 def conversation_id(messages: Sequence[Message]) -> str:

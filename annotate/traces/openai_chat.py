@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
@@ -15,6 +16,8 @@ from annotate.traces.identity import FirstPlaces, conversation_id
 FORMAT = "openai_chat"
 TITLE = "OpenAI chat messages"
 LOOKED_AT = 50
+HELD_RECORDS, HELD = 10, 1000
+"""No more records, and no more of anything, are held before it is decided what the file is."""
 MESSAGE = USED | {"name", "audio", "annotations", "reasoning_content"}
 """Members of a message by itself; one with others (a time, a parent) belongs to some other log of messages."""
 
@@ -53,19 +56,60 @@ def messages_of(value: Any) -> list[Any] | None:
 
 
 def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
-    loose: list[Document] = []
+    """A file is one list of messages, or conversations one by one; a record of the other sort does not change that."""
+    rest = iter(documents)
+    first = up_to_first_known(rest)
+    reader = read_messages if is_list_of_messages(first) else read_records
     with closing(FirstPlaces()) as places:
-        for document in documents:
-            if isinstance(document, Problem):
-                yield document
-            elif loose or is_message(document.value):
-                loose.append(document)
-            elif messages_of(document.value) is None:
-                yield unknown_record(document.place)
-            else:
-                yield from read_record(document, places)
-        if loose:
-            yield from trace_of([document.value for document in loose], Place(loose[0].place.file), "", {}, places)
+        yield from reader(chain(first, rest), places)
+
+
+def up_to_first_known(documents: Iterator[Document | Problem]) -> list[Document | Problem]:
+    """What is read before it is clear what the file is, and the record that makes it clear."""
+    first: list[Document | Problem] = []
+    n_records = 0
+    for found in documents:
+        first.append(found)
+        n_records += isinstance(found, Document)
+        is_known = isinstance(found, Document) and not sniff(found.value).missing
+        if is_known or n_records == HELD_RECORDS or len(first) == HELD:
+            break
+    return first
+
+
+def is_list_of_messages(first: Sequence[Document | Problem]) -> bool:
+    """The first known record says so, which is the last one here; where none is known, the first that is either."""
+    values = [found.value for found in first if isinstance(found, Document)]
+    known = [value for value in values if not sniff(value).missing]
+    either = [value for value in values if is_message(value) or messages_of(value)]
+    return any(is_message(value) for value in (known or either)[:1])
+
+
+def read_messages(documents: Iterable[Document | Problem], places: FirstPlaces) -> Iterator[Trace | Problem]:
+    """The one trace of a file that is itself the list of messages."""
+    messages: list[Any] = []
+    file = ""
+    for document in documents:
+        if isinstance(document, Problem):
+            yield document
+        elif isinstance(document.value, dict) and messages_of(document.value):
+            yield unknown_record(document.place, gettext_noop("A message; this file is one list of messages."))
+        else:
+            messages.append(document.value)
+            file = document.place.file
+    if messages:
+        yield from trace_of(messages, Place(file), "", {}, places)
+
+
+def read_records(documents: Iterable[Document | Problem], places: FirstPlaces) -> Iterator[Trace | Problem]:
+    """A trace for each conversation of a file."""
+    for document in documents:
+        if isinstance(document, Problem):
+            yield document
+        elif messages_of(document.value) is None:
+            yield unknown_record(document.place, gettext_noop("An object with a list of messages."))
+        else:
+            yield from read_record(document, places)
 
 
 def read_record(document: Document, places: FirstPlaces) -> Iterator[Trace | Problem]:
@@ -103,10 +147,10 @@ def derived_id(digest: str, place: Place, places: FirstPlaces) -> str:
     return digest if places.earlier(digest, place) is None else f"{digest} {place}"
 
 
-def unknown_record(place: Place) -> Problem:
+def unknown_record(place: Place, expected: str) -> Problem:
     return place.problem(
         "unknown_record",
-        expected=gettext_noop("An object with a list of messages."),
+        expected=expected,
         remedy=gettext_noop("The record is passed over."),
         warning=True,
     )

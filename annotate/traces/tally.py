@@ -10,13 +10,15 @@ from annotate.traces.base import Problem, Trace
 from annotate.traces.pairing import orphan_results, unanswered_calls
 
 LISTED = 1000
-"""So many problems are listed; more are only counted, so that a wrong file cannot fill the memory."""
+"""So many problems are listed, and the first of every code; more are only counted, so that a wrong file cannot fill the
+memory."""
 
 
 @dataclass
 class Tally:
     """`unpaired` counts calls without a result and results without a call; `skipped` what was read but not understood,
-    and kept private or passed over, by its code."""
+    and kept private or passed over, by its code. `problem_codes` has the code of every problem that refuses, of the
+    listed ones and the others."""
 
     traces: int = 0
     messages: int = 0
@@ -26,6 +28,7 @@ class Tally:
     skipped: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     n_problems: int = 0
+    problem_codes: set[str] = field(default_factory=set)
     warnings: list[Problem] = field(default_factory=list)
 
     def traces_in(self, found: Iterable[Trace | Problem]) -> Iterator[Trace]:
@@ -44,11 +47,17 @@ class Tally:
         self.paired += sum(message.answers is not None for message in trace.messages)
         self.unpaired += len(unanswered_calls(trace.messages)) + len(orphan_results(trace.messages))
 
+    @property
+    def n_unlisted(self) -> int:
+        """Problems and warnings that were counted and are not listed any more."""
+        return self.n_problems + self.skipped.total() - len(self.problems) - len(self.warnings)
+
     def add_problem(self, problem: Problem) -> None:
+        listed, codes = (self.warnings, self.skipped) if problem.warning else (self.problems, self.problem_codes)
+        if len(listed) < LISTED or problem.code not in codes:
+            listed.append(problem)
         if problem.warning:
             self.skipped[problem.code] += 1
         else:
             self.n_problems += 1
-        listed = self.warnings if problem.warning else self.problems
-        if len(listed) < LISTED:
-            listed.append(problem)
+            self.problem_codes.add(problem.code)

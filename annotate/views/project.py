@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import labeling, queries
+from annotate import assigning, queries
 from annotate.models import Project
 
 
@@ -33,5 +33,5 @@ def show_project(request, project):
 @require_POST
 def give_back(request, project, assignment_id):
     project = led_project(request, project)
-    labeling.give_back(lead=request.user, project=project, assignment_id=assignment_id)
+    assigning.give_back(lead=request.user, project=project, assignment_id=assignment_id)
     return redirect("annotate:show_project", project=project.slug)

@@ -24,7 +24,12 @@ Tie = Literal["exclude"] | tuple[Literal["toward"], Hashable]
 Key = tuple[str, int, int]
 """Which figure: its name, and the columns of its raters where it is about one or two of them."""
 
-WHOLE = (("percent_item", 0, 0), ("percent_pair", 0, 0), ("fleiss_kappa", 0, 0), ("krippendorff_alpha", 0, 0))
+WHOLE = (
+    ("percent_agreement", 0, 0),
+    ("percent_agreement_pair", 0, 0),
+    ("fleiss_kappa", 0, 0),
+    ("krippendorff_alpha", 0, 0),
+)
 
 MAX_PAIRS_WITH_INTERVALS = 190
 """Of 20 raters. The sums of more pairs would fill the memory, and nobody reads thousands of whiskers."""
@@ -99,7 +104,7 @@ def panel_agreement(
         for key, statistic in statistics.items()
     }
     counts = category_counts(ratings.codes, question.n_categories)
-    percent_item, percent_pair, fleiss_kappa, krippendorff_alpha = (figures[key] for key in WHOLE)
+    percent_agreement, percent_agreement_pair, fleiss_kappa, krippendorff_alpha = (figures[key] for key in WHOLE)
     return PanelAgreement(
         level=level,
         tie_rule=_rule_name(ties, ratings),
@@ -115,11 +120,11 @@ def panel_agreement(
         n_tied_items=_n_tied_items(counts),
         left_out={why: count for why, count in unpaired(ratings.codes).items() if count},
         prevalence=_prevalence(ratings, counts),
-        percent_item=percent_item,
-        percent_pair=percent_pair,
+        percent_agreement=percent_agreement,
+        percent_agreement_pair=percent_agreement_pair,
         fleiss_kappa=fleiss_kappa,
         krippendorff_alpha=krippendorff_alpha,
-        mean_kappa=_mean_kappa(question, figures, resamples, places, sampling),
+        mean_cohen_kappa=_mean_cohen_kappa(question, figures, resamples, places, sampling),
         pairs=tuple(_pair(question, key, figure) for key, figure in figures.items() if key[0] == "pair"),
         raters=tuple(_rater(question, column, figures) for column in range(len(ratings.raters))),
     )
@@ -138,8 +143,9 @@ def _statistics(question: _Question) -> dict[Key, Statistic]:
     for first, second in combinations(range(n_raters), 2):
         statistics["pair", first, second] = CohenKappa(same_or_not, first, second)
     for rater in range(n_raters):
-        statistics["share", rater, rater] = ShareWithMajority(rater, q, question.ties, question.min_others)
-        statistics["kappa", rater, rater] = KappaWithMajority(rater, q, question.ties, question.min_others)
+        options = (rater, q, question.ties, question.min_others)
+        statistics["annotator_vs_majority", rater, rater] = ShareWithMajority(*options)
+        statistics["annotator_vs_majority_kappa", rater, rater] = KappaWithMajority(*options)
     return statistics
 
 
@@ -165,7 +171,7 @@ def _pair(question: _Question, key: Key, kappa: Figure) -> PairAgreement:
         first=raters[first],
         second=raters[second],
         n_common=int(table.sum()),
-        kappa=kappa,
+        cohen_kappa=kappa,
         confusion=tuple(tuple(row) for row in table.tolist()),
     )
 
@@ -175,8 +181,8 @@ def _rater(question: _Question, rater: int, figures: dict[Key, Figure]) -> Rater
     return RaterAgreement(
         rater=question.ratings.raters[rater],
         n_ratings=int(votes.rated.sum()),
-        share=figures["share", rater, rater],
-        kappa=figures["kappa", rater, rater],
+        annotator_vs_majority=figures["annotator_vs_majority", rater, rater],
+        annotator_vs_majority_kappa=figures["annotator_vs_majority_kappa", rater, rater],
         n_ties=int((votes.rated & votes.tied).sum()),
         n_few_others=int((votes.rated & ~votes.enough).sum()),
         other_rules=tuple(_under_rule(question, rater, rule) for rule in _other_rules(question)),
@@ -196,8 +202,10 @@ def _under_rule(question: _Question, rater: int, rule: Ties) -> OtherRule:
     options = (rater, question.n_categories, rule, question.min_others)
     return OtherRule(
         rule=_rule_name(rule, question.ratings),
-        share=ShareWithMajority(*options).figure(question.codes),
-        kappa=None if rule == "fractional" else KappaWithMajority(*options).figure(question.codes),
+        annotator_vs_majority=ShareWithMajority(*options).figure(question.codes),
+        annotator_vs_majority_kappa=(
+            None if rule == "fractional" else KappaWithMajority(*options).figure(question.codes)
+        ),
     )
 
 
@@ -205,7 +213,7 @@ def _rule_name(ties: Ties, ratings: Ratings) -> str:
     return ties if isinstance(ties, str) else f"toward:{ratings.categories[ties[1]]}"
 
 
-def _mean_kappa(
+def _mean_cohen_kappa(
     question: _Question, figures: dict[Key, Figure], resamples: Resamples, places: dict[Key, int], sampling: Sampling
 ) -> Figure:
     """Cohen's kappa averaged over the pairs that have enough items in common and a kappa at all."""

@@ -27,7 +27,7 @@ class PairAgreement:
     first: Hashable
     second: Hashable
     n_common: int
-    kappa: Figure
+    cohen_kappa: Figure
     confusion: tuple[tuple[int, ...], ...]
 
 
@@ -36,18 +36,19 @@ class OtherRule:
     """The figures as another tie rule would have them. Fractional ties give no kappa."""
 
     rule: str
-    share: Figure
-    kappa: Figure | None
+    annotator_vs_majority: Figure
+    annotator_vs_majority_kappa: Figure | None
 
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """One rater against the majority of the others. `n_ties` counts the items whose others tie, whatever the rule."""
+    """One rater against the majority of the others: the share of equal labels, and Cohen's kappa. `n_ties` counts the
+    items whose others tie, whatever the rule."""
 
     rater: Hashable
     n_ratings: int
-    share: Figure
-    kappa: Figure
+    annotator_vs_majority: Figure
+    annotator_vs_majority_kappa: Figure
     n_ties: int
     n_few_others: int
     other_rules: tuple[OtherRule, ...]
@@ -76,11 +77,11 @@ class PanelAgreement:
     n_tied_items: int
     left_out: Mapping[str, int]
     prevalence: tuple[Prevalence, ...]
-    percent_item: Figure
-    percent_pair: Figure
+    percent_agreement: Figure
+    percent_agreement_pair: Figure
     fleiss_kappa: Figure
     krippendorff_alpha: Figure
-    mean_kappa: Figure
+    mean_cohen_kappa: Figure
     pairs: tuple[PairAgreement, ...]
     raters: tuple[RaterAgreement, ...]
 

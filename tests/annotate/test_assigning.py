@@ -1,11 +1,26 @@
 """Plans are written down as assignments: each item once, in order, later ones behind."""
 
+from functools import partial
+
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate.assigning import extend_panel, open_next, open_round
-from annotate.models import Assignment, Item, Membership, Round
-from tests.factories import CONVERSATION, NOW, make_cast, make_item, make_member, make_project, make_trace
+from annotate import blind, labeling
+from annotate.assigning import extend_panel, give_back, open_next, open_round
+from annotate.errors import NotYours
+from annotate.models import Assignment, Event, Item, Membership, Round
+from tests.annotate.meeting import at_once, under_way
+from tests.factories import (
+    CONVERSATION,
+    NOW,
+    make_assignment,
+    make_cast,
+    make_item,
+    make_member,
+    make_plan,
+    make_project,
+    make_trace,
+)
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -158,3 +173,148 @@ def test_an_item_is_assigned_once_to_an_annotator_in_a_round(cast):
         Assignment.objects.create(
             annotator=cast.ana, item=first.item, round=first.round, order=99, sequence=99, state=State.LOCKED
         )
+
+
+# One open item, whatever meets
+
+
+def submit(assignment):
+    opened = blind.open_assignment(assignment.annotator.person, assignment.public_id)
+    answer = labeling.Answer(
+        label={"label": "readable", "states_no_result": False, "spans": [], "comment": ""},
+        protocol=assignment.annotator.project.protocols.get(),
+        number=0,
+        draft_number=0,
+        timing=labeling.Timing(0, 0, 0),
+        reason="",
+    )
+    labeling.submit_annotation(assignment=opened, key=f"key-of-{assignment.public_id}", answer=answer, now=NOW)
+
+
+def report(assignment):
+    opened = blind.open_assignment(assignment.annotator.person, assignment.public_id)
+    labeling.report_problem(assignment=opened, text="It is cut off.", now=NOW)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("end", [submit, report])
+@pytest.mark.parametrize("is_planned_first", [True, False])
+def test_a_plan_goes_on_when_its_last_item_ends_while_more_is_planned(end, is_planned_first):
+    cast = make_cast()
+    (last,) = make_plan(cast.ana, 1)
+    make_material(cast.project, ("main", "en"))
+    meeting = [lambda: extend_panel(project=cast.project, now=NOW), lambda: end(last)]
+    results = under_way(*(meeting if is_planned_first else meeting[::-1]))
+    assert not any(isinstance(one, Exception) for one in results), results
+    assert [state for *_, state in plan_of(cast.ana)[1:]] == [State.OPEN, State.LOCKED]
+    assert plan_of(cast.ana)[0][-1] != State.OPEN
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_goes_on_however_submits_and_imports_fall_together():
+    cast = make_cast()
+    make_material(cast.project, ("main", "en"))
+    extend_panel(project=cast.project, now=NOW)
+    for _ in range(8):
+        *_, last = cast.ana.assignments.order_by("order")
+        cast.ana.assignments.exclude(pk=last.pk).update(state=State.SUBMITTED)
+        Assignment.objects.filter(pk=last.pk).update(state=State.OPEN)
+        make_material(cast.project, ("main", "en"))
+        plan = partial(extend_panel, project=cast.project, now=NOW)
+        results = at_once(plan, partial(submit, last), plan)
+        assert not any(isinstance(one, Exception) for one in results), results
+        assert cast.ana.assignments.get(state=State.OPEN).order == last.order + 1
+
+
+# More than one first round
+
+
+def test_an_item_of_a_closed_first_round_is_not_planned_again(cast):
+    extend_panel(project=cast.project, now=NOW)
+    cast.ana.assignments.filter(order__lt=3).update(state=State.SUBMITTED)
+    cast.project.rounds.update(closed_at=NOW)
+    assert extend_panel(project=cast.project, now=NOW) == 0
+    later = make_material(cast.project, ("main", "en"))
+    newcomer = make_member(cast.project, "cem")
+    assert extend_panel(project=cast.project, now=NOW) == 2 + 2 + 10
+    second = cast.project.rounds.get(closed_at=None)
+    for member in (cast.ana, cast.ben):
+        rows = member.assignments.filter(round=second).order_by("order")
+        assert list(rows.values_list("order", "sequence", "item", "state")) == [
+            (0, 1, later[0].pk, State.OPEN),
+            (1, 1, later[1].pk, State.LOCKED),
+        ]
+    assert newcomer.assignments.filter(round=second).count() == newcomer.assignments.count() == 10
+
+
+def test_an_item_of_a_later_round_alone_is_planned_for_the_first(cast):
+    informed = Round.objects.create(project=cast.project, number=2, purpose="informed", informed=True, opened_at=NOW)
+    make_assignment(cast.ana, Item.objects.first(), round=informed)
+    assert extend_panel(project=cast.project, now=NOW) == 16
+
+
+# Giving back
+
+
+@pytest.fixture
+def reported(cast):
+    first = make_plan(cast.ana, 3)[0]
+    Assignment.objects.filter(pk=first.pk).update(draft={"fields": {"comment": "half"}})
+    report(first)
+    return first
+
+
+def test_the_lead_gives_a_reported_item_back_with_its_draft(cast, reported):
+    before = [state for *_, state in plan_of(cast.ana)]
+    assert before == [State.PROBLEM, State.OPEN, State.LOCKED]
+    assert give_back(lead=cast.lea.person, project=cast.project, assignment_id=reported.pk) is True
+    assert [state for *_, state in plan_of(cast.ana)] == [State.OPEN, State.OPEN, State.LOCKED]
+    reported.refresh_from_db()
+    assert (reported.draft, reported.ended_at) == ({"fields": {"comment": "half"}}, None)
+    event = Event.objects.get(action="problem_given_back")
+    assert (event.person.username, event.project, event.detail) == ("lea", cast.project, {"assignment": reported.pk})
+    assert give_back(lead=cast.lea.person, project=cast.project, assignment_id=reported.pk) is False
+    assert Event.objects.count() == 1
+
+
+@pytest.mark.parametrize("who", ["ana", "ben", "rita", "zoe", "a lead who left", "the lead of another project"])
+def test_nobody_but_a_lead_of_the_project_gives_an_item_back(cast, reported, who):
+    if who == "a lead who left":
+        person = cast.lea.person
+        Membership.objects.filter(pk=cast.lea.pk).update(left_at=NOW)
+    elif who == "the lead of another project":
+        person = make_member(cast.other_project, "lou", "lead").person
+    else:
+        person = getattr(cast, who).person
+    with pytest.raises(NotYours):
+        give_back(lead=person, project=cast.project, assignment_id=reported.pk)
+    reported.refresh_from_db()
+    assert reported.state == State.PROBLEM
+    assert not Event.objects.exists()
+
+
+def test_a_lead_cannot_give_back_an_item_of_another_project(cast, reported):
+    lou = make_member(cast.other_project, "lou", "lead").person
+    assert give_back(lead=lou, project=cast.other_project, assignment_id=reported.pk) is False
+    reported.refresh_from_db()
+    assert reported.state == State.PROBLEM
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_item_that_is_given_back_twice_at_once_is_given_back_once_and_stays_as_it_is():
+    cast = make_cast()
+    reported = make_plan(cast.ana, 2)[0]
+    report(reported)
+
+    def give():
+        return give_back(lead=cast.lea.person, project=cast.project, assignment_id=reported.pk)
+
+    def give_and_submit():
+        given = give()
+        submit(reported)
+        return given
+
+    assert under_way(give_and_submit, give) == [True, False]
+    reported.refresh_from_db()
+    assert (reported.state, reported.ended_at) == (State.SUBMITTED, NOW)
+    assert Event.objects.filter(action="problem_given_back").count() == 1

@@ -2,20 +2,25 @@
 
 import json
 import re
+import shlex
+import shutil
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from annotate.demo import FOLDER as DEMO
 from annotate.demo import demo_passwords
 from annotate.models import Annotation, Assignment, Event, Invite, Item, Membership, Person, Project, Trace
 from annotate.setting_up import find_set_up
 from tests.factories import make_person, make_project
 
 pytestmark = pytest.mark.django_db
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 class Said:
@@ -47,7 +52,7 @@ def data_folder(settings, tmp_path):
 
 
 def test_a_project_is_made_with_its_people_and_their_passwords():
-    make_person("ana")
+    make_person("ana", password="her own long one")
     said = Said(
         "create_project", "replies", "--title-en", "Replies", "--title-zh", "回复", "--seed", "5", "--languages", "zh",
         "--lead", "lea", "--annotator", "ana", "--annotator", "ben", "--json",
@@ -79,7 +84,7 @@ def test_without_json_the_passwords_are_said_in_lines():
     assert said.code == 0
     password = re.search(r"annotator +ben +password (\S+)", said.out)[1]
     assert Person.objects.get().check_password(password)
-    assert f"replies is there, seed {Project.objects.get().seed}." in said.out
+    assert f"The project replies is there, seed {Project.objects.get().seed}." in said.out
     again = Said("create_project", "other", "--annotator", "ben")
     assert "has an account already" in again.out
 
@@ -122,6 +127,7 @@ def test_a_name_that_is_too_long_is_refused():
         (["--annotator", "x" * 151], "wrong_type", "name"),
         (["--title-en", "x" * 201], "too_many", "title_en"),
         (["--title-zh", "字" * 201], "too_many", "title_zh"),
+        (["--lead", "Lea", "--annotator", "lea"], "duplicate_id", "person"),
     ],
 )
 def test_a_refusal_leaves_nothing_behind(words, code, field):
@@ -131,6 +137,45 @@ def test_a_refusal_leaves_nothing_behind(words, code, field):
     assert not Project.objects.exists()
     assert not Person.objects.exists()
     assert Said("create_project", "replies").code == 0
+
+
+def test_an_account_nobody_can_sign_in_to_is_refused_by_name_and_nothing_is_made():
+    ana = make_person("ana")
+    said = Said("create_project", "replies", "--lead", "lea", "--annotator", "Ana", "--json")
+    assert said.code == 1
+    (problem,) = said.object["problems"]
+    assert (problem["code"], problem["field"]) == ("no_password", "name")
+    assert problem["expected"] == "The account ana has no password, so nobody can sign in with it."
+    assert problem["remedy"] in said.err
+    assert not Project.objects.exists()
+    assert list(Person.objects.all()) == [ana]
+    ana.set_password("her own long one")
+    ana.save()
+    assert Said("create_project", "replies", "--lead", "lea", "--annotator", "Ana").code == 0
+
+
+@pytest.mark.parametrize("name", ["rosa", "Rosa", "ROSA", "\uff32osa"])
+def test_a_name_in_another_case_or_width_is_the_person_who_is_there(name):
+    rosa = make_person("Rosa", password="her own long one")
+    said = Said("create_project", "replies", "--annotator", name, "--json")
+    assert said.object["logins"] == [{"username": "Rosa", "password": None, "role": "annotator"}]
+    assert Membership.objects.get().person == rosa
+    assert Person.objects.count() == 1
+
+
+def test_of_two_names_that_differ_in_case_the_very_one_is_taken():
+    people = [make_person(name, password="a long one of each") for name in ("Rosa", "rosa")]
+    for person in people:
+        Said("create_project", f"of-{person.pk}", "--annotator", person.username)
+        assert Membership.objects.get(project__slug=f"of-{person.pk}").person == person
+
+
+@pytest.mark.parametrize("seed", ["-1", "x", "1.5", str(2**63)])
+def test_a_seed_that_no_generator_takes_is_a_mistake_of_usage(seed):
+    with pytest.raises(CommandError, match="a seed is a whole number from 0 to "):
+        Said("create_project", "replies", f"--seed={seed}")
+    assert not Project.objects.exists()
+    assert Said("create_project", "replies", f"--seed={2**63 - 1}").code == 0
 
 
 def test_a_language_there_is_not_is_a_mistake_of_usage():
@@ -168,8 +213,10 @@ def test_the_list_of_projects_has_exactly_this_shape():
     }
     assert [line.split() for line in Said("list_projects").out.splitlines()] == [
         ["a-project", "reply", "A"],
-        ["b-project", "reply", "B"],
+        ["b-project", "reply", "B", "(synthetic", "labels)"],
     ]
+    with translation.override("zh-hans"):
+        assert [line.split()[2] for line in Said("list_projects").out.splitlines()] == ["甲", "乙"]
 
 
 # first_lead
@@ -214,7 +261,7 @@ def test_the_demo_is_loaded_once_and_a_second_time_changes_nothing(data_folder):
     again = Said("load_demo", "--json")
     assert again.object == {**said.object, "created": False}
     assert counts() == before
-    assert Said("load_demo").out.startswith("The demo was there already.\n")
+    assert Said("load_demo").out.startswith("The demo was there already; its labels are synthetic.\n")
 
 
 def test_loading_the_demo_says_that_its_labels_are_synthetic():
@@ -242,3 +289,44 @@ def test_a_load_of_the_demo_that_is_cut_off_leaves_nothing_and_is_begun_anew(mon
     assert not Project.objects.exists()
     assert not Person.objects.exists()
     assert len(Said("load_demo", "--json").object["logins"]) == 2
+
+
+# What the README tells to type
+
+
+def readme_commands():
+    """The words of every `./run manage` line of its examples."""
+    lines = [line for line in README.read_text("utf-8").splitlines() if line.startswith("./run manage ")]
+    return [shlex.split(line, comments=True)[2:] for line in lines]
+
+
+def test_the_commands_of_the_readme_work_on_a_fresh_demo_installation_as_they_stand_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("scoring.comparing.N_RESAMPLES", 100)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(DEMO / "main.jsonl", "runs.jsonl")
+    rows = [f"{item},{rater},yes,r{item % 6}" for item in range(12) for rater in ("rosa", "tim")]
+    Path("ratings.csv").write_text("\n".join(["item,rater,label,run", *rows]), encoding="utf-8")
+    Said("load_demo")
+    said = {}
+    for words in readme_commands():
+        said[" ".join(words)] = one = Said(*words)
+        assert one.code == 0, f"{words}: {one.err}"
+    assert [words[0] for words in readme_commands()] == [
+        *("inspect_traces", "create_project", "list_projects", "import_traces", "agreement", "agreement"),
+    ]
+    new = {line.split()[1] for text in said.values() for line in text.out.splitlines() if " password " in line}
+    assert new == {"rosa", "tim"}
+    for name in new:
+        assert Person.objects.get(username=name).has_usable_password()
+        assert Assignment.objects.filter(annotator__person__username=name, state="open").count() == 1
+
+
+def test_no_line_of_a_command_breaks_in_chinese(tmp_path):
+    with translation.override("zh-hans"):
+        assert Said("load_demo").out.startswith("演示")
+        assert "项目" in Said("create_project", "x", "--annotator", "rosa").out
+        for command in (["inspect_traces"], ["import_traces", "x"]):
+            assert "条轨迹" in Said(*command, str(DEMO / "main.jsonl")).out
+        said = Said("agreement", "demo", "--measure", "fail").out
+    assert "条目" in said
+    assert "agreement" not in said

@@ -12,8 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import blind, demo
+from annotate.errors import Refused
 from annotate.models import Annotation, Assignment, Item, Membership, Person, Project, Settlement
 from scoring.comparing import agreement_report
+from tests.factories import make_person, make_project
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -172,3 +174,61 @@ def test_a_second_load_changes_nothing(project):
     before = rows()
     assert demo.load_demo(now=timezone.now()) is False
     assert rows() == before
+
+
+# Where somebody is there already
+
+NAMES = ["lea", "demo", "ana", "ben", "chen", "dia", "eli"]
+
+
+@pytest.fixture
+def elsewhere(project):
+    """As if there were no demo: its project and people have other names."""
+    Project.objects.filter(pk=project.pk).update(slug="another")
+    for person in Person.objects.all():
+        Person.objects.filter(pk=person.pk).update(username=f"another-{person.username}")
+
+
+def refusal():
+    """Why the demo is not loaded, which leaves everything as it was."""
+
+    def rows():
+        return [list(model.objects.order_by("pk").values()) for model in (Project, Person, Membership, Item)]
+
+    before = rows()
+    with pytest.raises(Refused) as refused:
+        demo.load_demo(now=NOW)
+    assert rows() == before
+    return refused.value.problem
+
+
+def test_it_is_loaded_where_its_names_are_free(elsewhere):
+    assert demo.load_demo(now=NOW) is True
+    people = Person.objects.filter(memberships__project__slug="demo")
+    assert sorted(people.values_list("username", flat=True)) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("taken", [*([name] for name in NAMES), ["Lea"], ["ben", "lea"]], ids=", ".join)
+def test_an_account_of_somebody_s_own_is_left_alone_and_named_with_what_to_do(elsewhere, taken):
+    for name in taken:
+        make_person(name)
+    problem = refusal()
+    assert (problem.code, problem.field, problem.params) == ("duplicate_id", "username", {"names": ", ".join(taken)})
+    assert "--no-demo" in problem.sentence()
+
+
+def test_a_project_of_somebody_s_own_named_demo_is_not_the_demo(elsewhere):
+    make_project("demo")
+    problem = refusal()
+    assert (problem.code, problem.field, problem.params) == ("duplicate_id", "slug", {"names": "demo"})
+    assert "--no-demo" in problem.sentence()
+
+
+def test_the_command_says_so_and_ends_with_1(elsewhere):
+    make_person("lea")
+    out, err = StringIO(), StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("load_demo", "--json", stdout=out, stderr=err)
+    assert ended.value.code == 1
+    assert [one["field"] for one in json.loads(out.getvalue())["problems"]] == ["username"]
+    assert "lea" in err.getvalue()

@@ -1,15 +1,15 @@
 import json
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotate import importing, staging
+from annotate import assigning, importing, staging
 from annotate.importing import import_traces
 from annotate.models import Assignment, File, ImportBatch, Item, Message, Trace
-from annotate.traces import base
+from annotate.traces import base, tally
 from tests.annotate.traces.files import SHARED, lines, record
-from tests.factories import make_cast, make_project
+from tests.factories import make_cast, make_item, make_project, make_trace
 
 pytestmark = pytest.mark.django_db
 
@@ -198,6 +198,76 @@ def test_annotators_get_the_new_items_after_the_flip(bring_in):
     assert Assignment.objects.filter(annotator=cast.ana).count() == 3
 
 
+@pytest.mark.parametrize("n_planned", [0, 1])
+def test_what_an_import_that_was_killed_behind_its_flip_left_is_planned_by_the_next(bring_in, monkeypatch, n_planned):
+    cast, plan, planned = make_cast(), assigning.extend_plan, []
+
+    def killed(**arguments):
+        if len(planned) == n_planned:
+            raise Killed
+        planned.append(plan(**arguments))
+        return planned[-1]
+
+    monkeypatch.setattr(assigning, "extend_plan", killed)
+    with pytest.raises(Killed):
+        bring_in(many(3), into=cast.project)
+    monkeypatch.undo()
+    assert (Item.objects.count(), Assignment.objects.count()) == (3, 3 * n_planned)
+    report = bring_in(many(3), into=cast.project)
+    assert (report.n_new, report.n_present, report.n_items) == (0, 3, 0)
+    for member in (cast.ana, cast.ben):
+        states = member.assignments.order_by("order").values_list("state", flat=True)
+        assert list(states) == ["open", "locked", "locked"]
+
+
+def test_a_refused_file_plans_nothing(bring_in):
+    cast = make_cast()
+    make_item(cast.project)
+    assert bring_in(many(3) + b"{\n", into=cast.project).is_refused
+    assert not Assignment.objects.exists()
+
+
+def test_a_constraint_that_breaks_on_the_way_in_is_no_interruption(bring_in):
+    with pytest.raises(IntegrityError, match="item_phase_known"), transaction.atomic():
+        bring_in(many(3), phase="nonsense")
+
+
+def test_a_trace_that_another_import_showed_meanwhile_ends_this_one_without_a_row(bring_in, project):
+    def same_trace_elsewhere(n_bytes):
+        make_trace(project, source_id="t2")
+
+    report = bring_in(many(3), progress=same_trace_elsewhere)
+    assert (report.is_refused, report.n_new) == (True, 0)
+    assert report.tally.problems[-1].code == "import_interrupted"
+    assert list(Trace.objects.values_list("source_id", flat=True)) == ["t2"]
+    assert ImportBatch.objects.get(pk=report.batch).state == "refused"
+
+
+@pytest.mark.parametrize("listed", [0, 1, 1000])
+def test_an_overtaken_import_ends_as_one_however_many_records_were_skipped(bring_in, monkeypatch, listed):
+    monkeypatch.setattr(tally, "LISTED", listed)
+    calls = []
+
+    def other_import(n_bytes):
+        if not calls:
+            calls.append(n_bytes)
+            bring_in(many(1, first=1000), name="second.jsonl")
+
+    report = bring_in(many(60) + b"{\n" * 3, progress=other_import, skip_bad=True)
+    assert (report.is_refused, report.n_new) == (True, 0)
+    assert report.tally.problems[-1].code == "import_interrupted"
+    assert list(Trace.objects.values_list("source_id", flat=True)) == ["t1000"]
+
+
+def test_problems_that_are_not_listed_are_counted(bring_in, monkeypatch):
+    monkeypatch.setattr(tally, "LISTED", 2)
+    conversation = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    report = bring_in(lines(conversation) + b"{\n" * 5 + lines(*[{"type": "usage"}] * 3), skip_bad=True)
+    counts = ImportBatch.objects.get().counts
+    assert (len(report.tally.problems), len(report.tally.warnings)) == (2, 2)
+    assert (counts["n_problems"], counts["skipped"], counts["n_unlisted"]) == (5, {"unknown_record": 3}, 3 + 1)
+
+
 def statements(bring_in, content):
     with CaptureQueriesContext(connection) as captured:
         bring_in(content, into=make_project())
@@ -213,13 +283,33 @@ def test_statements_grow_with_the_chunks_and_not_with_the_traces(bring_in, monke
     assert statements(bring_in, many(200)) == one + 9 * per_chunk
 
 
-def test_a_chunk_is_bounded_by_characters_too(monkeypatch):
-    monkeypatch.setattr(staging, "CHUNK_CHARACTERS", 5)
-    assert [len(chunk) for chunk in staging.chunks(long_traces())] == [2, 2, 1]
+LONG = "x" * 1500
 
 
-def long_traces():
-    return [base.Trace(str(n), "sightline", (base.Message(0, "user", "four"),)) for n in range(5)]
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"messages": (base.Message(0, "user", LONG),)},
+        {"messages": (base.Message(0, "assistant", "", calls=(base.Call("a", "f", LONG),)),)},
+        {"messages": (base.Message(0, "assistant", "", calls=(base.Call("a", LONG, ""),)),)},
+        {"messages": (base.Message(0, "assistant", "", calls=(base.Call(LONG, "f", ""),)),)},
+        {"messages": tuple(base.Message(index, "user", "") for index in range(15))},
+        {"messages": (), "files": (base.File("a.csv", LONG),)},
+        {"messages": (), "metadata": {"model": LONG}},
+        {"messages": (), "metadata": {LONG: 1}},
+        {"messages": (), "metadata": {"scores": {"all": list(range(500))}}},
+    ],
+    ids=["text", "arguments", "call's name", "call's id", "messages", "file", "metadata", "key of metadata", "numbers"],
+)
+def test_a_chunk_is_bounded_by_all_that_its_records_hold(monkeypatch, where):
+    monkeypatch.setattr(staging, "CHUNK_CHARACTERS", 2500)
+    traces = [base.Trace(str(n), "sightline", **where) for n in range(5)]
+    assert [len(chunk) for chunk in staging.chunks(traces)] == [2, 2, 1]
+
+
+def test_a_chunk_of_small_records_is_bounded_by_their_number():
+    traces = [base.Trace(str(n), "sightline", ()) for n in range(120)]
+    assert [len(chunk) for chunk in staging.chunks(traces)] == [50, 50, 20]
 
 
 @pytest.mark.shared

@@ -1,17 +1,16 @@
 """What annotators do is stored once, whole, in order, and never lost."""
 
-import threading
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connection
 
-from annotate import blind, labeling
+from annotate import assigning, blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
 from annotate.labeling import Answer, Timing
-from annotate.models import Annotation, Assignment, Event, Membership, Post
-from tests.factories import NOW, make_cast, make_member, make_plan, make_project, make_protocol
+from annotate.models import Annotation, Assignment, Membership, Post
+from tests.annotate.meeting import at_once, under_way
+from tests.factories import NOW, make_cast, make_member, make_plan, make_protocol
 
 pytestmark = pytest.mark.django_db
 
@@ -181,27 +180,6 @@ def test_a_correction_of_an_item_that_has_no_answer_yet_is_refused(plan):
     assert states(plan)[0] == State.OPEN
 
 
-def at_once(*actions):
-    """Run the actions in threads that start together; what each returned or raised."""
-    results, ready = [None] * len(actions), threading.Barrier(len(actions))
-
-    def run(place, action):
-        try:
-            ready.wait()
-            results[place] = action()
-        except Exception as error:
-            results[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(actions)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_double_click_makes_one_annotation_and_both_get_its_receipt():
     plan = make_plan(make_cast().ana, 25)
@@ -293,6 +271,47 @@ def test_no_draft_is_kept_for_an_item_one_cannot_see(plan, state):
     with pytest.raises(NotYours):
         save(plan[0], draft_number=2, text="more")
     assert draft_text(plan[0]) == "half"
+
+
+def late(draft_number, **fields):
+    return lambda plan: save(plan[0], draft_number=draft_number, text="late", **fields)
+
+
+def correct(plan):
+    return submit(plan[0], key=OTHER_KEY, number=1)
+
+
+# What is under way, the draft that meets it, what it is told, the text and the number that stand afterwards.
+MEETINGS = {
+    "a submit": (lambda plan: submit(plan[0], draft_number=3), late(9), AlreadySubmitted, (None, 3)),
+    "a report": (lambda plan: report(plan[0]), late(9), NotYours, ("half", 2)),
+    "a newer draft": (lambda plan: save(plan[0], draft_number=5, text="newer"), late(4), NewerDraft, ("newer", 5)),
+    "an older draft": (lambda plan: save(plan[0], draft_number=3, text="older"), late(4), None, ("late", 4)),
+}
+MEETINGS_LATER = {
+    "a correction": (correct, late(9, number=1), AlreadySubmitted, (None, 2)),
+    "a newer draft of a correction": (
+        lambda plan: save(plan[0], draft_number=5, number=1, text="newer"),
+        late(4, number=1),
+        NewerDraft,
+        ("newer", 5),
+    ),
+    "a correction that a draft was under way to": (late(9, number=1), correct, None, (None, 9)),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", [*MEETINGS, *MEETINGS_LATER])
+def test_a_draft_that_meets_something_else_is_as_if_it_came_before_or_after_it(name):
+    plan = make_plan(make_cast().ana, 3)
+    save(plan[0], draft_number=2)
+    if name in MEETINGS_LATER:
+        submit(plan[0], draft_number=2)
+    first, second, refusal, stands = (MEETINGS | MEETINGS_LATER)[name]
+    results = under_way(lambda: first(plan), lambda: second(plan))
+    assert not isinstance(results[0], Exception), results
+    assert (type(results[1]) if isinstance(results[1], Exception) else None) is refusal, results
+    assert (draft_text(plan[0]), plan[0].draft_number) == stands
 
 
 # Undo and corrections
@@ -400,7 +419,7 @@ def report(assignment, text="The file is cut off.", person=None):
 def give_back(assignment):
     project = assignment.annotator.project
     lea = project.memberships.get(person__username="lea")
-    return labeling.give_back(lead=lea.person, project=project, assignment_id=assignment.pk)
+    return assigning.give_back(lead=lea.person, project=project, assignment_id=assignment.pk)
 
 
 def test_a_reported_problem_ends_the_item_without_a_label_and_opens_the_next(plan):
@@ -420,26 +439,6 @@ def test_a_problem_cannot_be_reported_of_a_submitted_item(plan):
         report(plan[0])
     assert states(plan)[0] == State.SUBMITTED
     assert not Post.objects.exists()
-
-
-def test_the_lead_gives_a_reported_item_back_with_its_draft(plan):
-    save(plan[0], draft_number=1)
-    report(plan[0])
-    assert give_back(plan[0]) is True
-    assert states(plan)[:3] == [State.OPEN, State.OPEN, State.LOCKED]
-    assert draft_text(plan[0]) == "half"
-    event = Event.objects.get(action="problem_given_back")
-    assert (event.person.username, event.project) == ("lea", plan[0].annotator.project)
-    assert event.detail == {"assignment": plan[0].pk}
-    assert give_back(plan[0]) is False
-    assert Event.objects.count() == 1
-
-
-def test_a_lead_cannot_give_back_an_item_of_another_project(plan):
-    report(plan[0])
-    lea = Membership.objects.get(person__username="lea")
-    assert labeling.give_back(lead=lea.person, project=make_project(), assignment_id=plan[0].pk) is False
-    assert states(plan)[0] == State.PROBLEM
 
 
 def test_an_item_that_was_given_back_does_not_let_the_annotator_read_ahead(plan):
@@ -470,21 +469,40 @@ def test_times_are_bounded_by_how_long_the_item_was_on_show(plan):
     assert (annotation.raw_ms, annotation.active_ms, annotation.hidden_ms) == (60_000, 60_000, 60_000)
 
 
+@pytest.mark.parametrize("told", [0, 1, 30_000, 10**9])
+def test_raw_time_of_a_first_answer_is_from_first_shown_to_submitted_whatever_the_page_says(plan, told):
+    labeling.mark_shown(annotator=plan[0].annotator.person, assignment_id=plan[0].public_id, now=NOW)
+    submit(plan[0], timing=Timing(told, 4000, 500), now=LATER)
+    annotation = plan[0].annotations.get()
+    assert (annotation.raw_ms, annotation.active_ms, annotation.hidden_ms) == (60_000, 4000, 500)
+
+
+def test_raw_time_of_a_correction_is_how_long_its_own_form_was_open(plan):
+    labeling.mark_shown(annotator=plan[0].annotator.person, assignment_id=plan[0].public_id, now=NOW)
+    submit(plan[0], now=LATER)
+    submit(plan[0], key=OTHER_KEY, number=1, timing=Timing(7000, 6000, 500), now=EVEN_LATER)
+    annotation = plan[0].annotations.get(number=2)
+    assert (annotation.raw_ms, annotation.active_ms, annotation.hidden_ms) == (7000, 6000, 500)
+
+
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("told", "first", "correction"),
     [
-        (Timing(5000, 4000, 500), Timing(5000, 4000, 500)),
-        (Timing(5000, 9000, 7000), Timing(5000, 5000, 5000)),
-        (Timing(-5, -5, -5), Timing(0, 0, 0)),
-        (Timing(61_000, 60_500, 0), Timing(60_000, 60_000, 0)),
+        (Timing(5000, 4000, 500), Timing(60_000, 4000, 500), Timing(5000, 4000, 500)),
+        (Timing(5000, 9000, 7000), Timing(60_000, 9000, 7000), Timing(5000, 5000, 5000)),
+        (Timing(-5, -5, -5), Timing(60_000, 0, 0), Timing(0, 0, 0)),
+        (Timing(61_000, 60_500, 70_000), Timing(60_000, 60_000, 60_000), Timing(60_000, 60_000, 60_000)),
     ],
 )
-def test_active_and_hidden_time_are_at_most_raw_time_and_nothing_is_negative(told, kept):
-    assert told.bounded(NOW, LATER) == kept
+def test_active_and_hidden_time_are_at_most_raw_time_and_nothing_is_negative(told, first, correction):
+    assert told.bounded(NOW, LATER, is_first=True) == first
+    assert told.bounded(NOW, LATER, is_first=False) == correction
 
 
-def test_an_item_that_was_never_on_show_took_no_time():
-    assert Timing(5000, 4000, 0).bounded(None, LATER) == Timing(0, 0, 0)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_item_that_was_never_on_show_took_no_time(is_first):
+    for shown in (None, EVEN_LATER):
+        assert Timing(5000, 4000, 0).bounded(shown, LATER, is_first=is_first) == Timing(0, 0, 0)
 
 
 def test_a_second_look_does_not_change_when_an_item_was_first_shown(plan):
@@ -492,6 +510,21 @@ def test_a_second_look_does_not_change_when_an_item_was_first_shown(plan):
         labeling.mark_shown(annotator=plan[0].annotator.person, assignment_id=plan[0].public_id, now=now)
     plan[0].refresh_from_db()
     assert plan[0].first_shown_at == NOW
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["a look", "a submit"])
+def test_a_look_that_meets_something_else_does_not_change_when_an_item_was_first_shown(first):
+    assignment = make_plan(make_cast().ana, 2)[0]
+
+    def look(now):
+        labeling.mark_shown(annotator=assignment.annotator.person, assignment_id=assignment.public_id, now=now)
+
+    shown = NOW if first == "a look" else None
+    results = under_way(lambda: look(NOW) if shown else submit(assignment) and None, lambda: look(LATER))
+    assert results == [None, None]
+    assignment.refresh_from_db()
+    assert assignment.first_shown_at == shown
 
 
 @pytest.mark.parametrize("hidden", ["locked", "foreign", "left", "paused"])

@@ -3,7 +3,7 @@
 import pytest
 
 from annotate import queries
-from annotate.models import Annotation, Assignment, ImportBatch, Membership
+from annotate.models import Annotation, Assignment, ImportBatch, Membership, Settlement
 from annotate.traces import base
 from tests.factories import (
     NOW,
@@ -32,7 +32,7 @@ def messages(cast, assignment):
 
 
 def plannable(cast, assignment):
-    return queries.plannable_items(cast.project.pk, cast.ben.pk, assignment.round_id)
+    return queries.plannable_items(cast.project.pk, cast.ben.pk)
 
 
 READS = {
@@ -44,6 +44,7 @@ READS = {
     "pace_of": lambda cast, one: queries.pace_of(one),
     "current_annotation": lambda cast, one: queries.current_annotation(one.pk),
     "last_submitted_id": lambda cast, one: queries.last_submitted_id(cast.ana.pk, one.round_id),
+    "active_memberships": lambda cast, one: list(queries.active_memberships(cast.ana.person)),
     "memberships_of": lambda cast, one: [row.project.slug for row in queries.memberships_of(cast.ana.person)],
     "plannable_items": plannable,
     "last_place": lambda cast, one: queries.last_place(cast.ana.pk, one.round_id),
@@ -130,6 +131,12 @@ def test_informed_labels_and_later_rounds_are_left_out(cast):
 def test_only_the_current_label_counts(cast):
     make_annotation(make_submitted(cast.ana), "unrepairable_or_no_answer")
     assert rated(cast) == [("a1", "unrepairable_or_no_answer")]
+
+
+def test_what_was_said_of_an_item_with_a_known_answer_is_a_label_like_any_other(cast):
+    assignment = make_submitted(cast.ana)
+    Settlement.objects.create(item=assignment.item, label={"label": "readable"}, how=Settlement.How.KNOWN)
+    assert rated(cast) == [("a1", "readable")]
 
 
 def test_labels_stay_when_their_annotator_leaves(cast):

@@ -66,6 +66,21 @@ def test_an_annotator_who_joins_gets_their_plan():
     assert event.detail == {"code": "a1", "role": "annotator"}
 
 
+def test_an_annotator_has_their_place_and_their_plan_or_neither(monkeypatch):
+    project = create()
+    make_item(project)
+
+    def cut_off(**options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr("annotate.setting_up.assigning.extend_plan", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            setting_up.add_member(project=project, person=make_person(), role=Role.ANNOTATOR, by=None, now=NOW)
+    assert not Membership.objects.exists()
+    assert not Event.objects.filter(action="member_added").exists()
+
+
 def test_a_lead_who_joins_gets_none():
     project = create()
     make_item(project)

@@ -38,6 +38,9 @@ def named_in(text, name):
     return re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text) is not None
 
 
+CITED = re.compile(r"docs/([\w-]+\.md), ([A-Z][a-z ]+)")
+
+
 @pytest.fixture(scope="module")
 def readme():
     return (ROOT / "README.md").read_text("utf-8")
@@ -62,3 +65,25 @@ def test_variables_are_found_however_they_are_read():
 def test_a_name_inside_another_does_not_count():
     assert named_in("| `load_demo` | loads it |", "load_demo")
     assert not named_in("reload_demo, load_demos", "load_demo")
+
+
+def citations():
+    """(file, document, section) for every section of a document that a comment or docstring names."""
+    for app in ("annotate", "scoring", "config", "tests"):
+        for path in (ROOT / app).rglob("*.py"):
+            text = re.sub(r"\s*\n\s*(# )?", " ", path.read_text("utf-8"))
+            yield from ((path.relative_to(ROOT), *found) for found in CITED.findall(text))
+
+
+def test_a_section_that_code_cites_is_there():
+    found = list(citations())
+    assert {section for _, _, section in found} >= {"Tie rule", "Label rules", "Requester view and work record"}
+    for path, document, section in found:
+        headings = re.findall(r"^#+ (?:\d+\. )?(.+)$", (ROOT / "docs" / document).read_text("utf-8"), re.MULTILINE)
+        assert section in headings, f"{path} cites {document}, {section}"
+
+
+def test_code_cites_no_document_that_is_not_here():
+    for app in ("annotate", "scoring", "config", "tests"):
+        for path in (ROOT / app).rglob("*.py"):
+            assert not re.search(r"\bmethods (\d+\.\d|A\d)", path.read_text("utf-8")), path

@@ -45,8 +45,8 @@ HEADER = {
     "Plural-Forms": "nplurals=1; plural=0;",
 }
 
-# A word of a message, and what its translation has to hold. The first part is methods 7.8 as far as it is a word of its
-# own, the second the people and things of the product.
+# A word of a message, and what its translation has to hold (docs/methods.md, Words in two languages). The first part
+# are words of the methods, the second the people and things of the product.
 TERMS = {
     r"repl(y|ies)": "回复",
     r"requester": "需求方",
@@ -253,11 +253,70 @@ def unseen(source, ids):
 def test_extraction_sees_every_message_in_python(entries):
     ids = {id_ for entry in entries for id_ in entry.ids}
     paths = [path for app in ("annotate", "scoring", "config") for path in (ROOT / app).rglob("*.py")]
-    # What a command says in lines of its own is English.
-    paths = [path for path in paths if "management" not in path.parts]
     found = [f"{path.relative_to(ROOT)}:{one}" for path in paths for one in unseen(path.read_text("utf-8"), ids)]
     assert not found, "\n".join(found)
     assert list(unseen("line = f\"{gettext('no such message')}\"", ids)) == ["1: no such message"]
+
+
+# Words of commands outside of the catalogue
+
+
+SAYING = {"say", "write"}
+
+
+def literals_of(node):
+    """The literal texts that an expression puts together, those handed to gettext apart."""
+    if isinstance(node, ast.Constant):
+        yield from [node] if isinstance(node.value, str) else []
+    elif isinstance(node, ast.Call):
+        if getattr(node.func, "id", getattr(node.func, "attr", "")) not in FUNCTIONS:
+            parts = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            yield from (one for part in [*parts, *node.args] for one in literals_of(part))
+    elif not isinstance(node, ast.Subscript | ast.Compare):  # a key and what is compared are not said
+        named = {ast.FormattedValue: ["value"], ast.IfExp: ["body", "orelse"], ast.Dict: ["values"]}
+        for name in named.get(type(node), node._fields):
+            parts = getattr(node, name)
+            for part in parts if isinstance(parts, list) else [parts]:
+                yield from literals_of(part) if isinstance(part, ast.AST) else []
+
+
+def untranslated(source):
+    """What a command yields as a line, or says or writes, with words of its own that nothing translates."""
+    for node in ast.walk(ast.parse(source)):
+        said = []
+        if isinstance(node, ast.Yield | ast.YieldFrom) and node.value:
+            said = [node.value]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in SAYING:
+            said = node.args
+        for literal in (one for part in said for one in literals_of(part)):
+            if re.search(r"[^\W\d_]", literal.value):
+                yield f"{literal.lineno}: {literal.value.strip()}"
+
+
+def test_commands_say_nothing_outside_of_the_catalogue():
+    paths = [path for app in ("annotate", "scoring") for path in (ROOT / app / "management").rglob("*.py")]
+    found = [f"{path.relative_to(ROOT)}:{one}" for path in paths for one in untranslated(path.read_text("utf-8"))]
+    assert not found, "\n".join(found)
+    assert len(paths) > 8
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(): yield f'{n} files'", ["1: files"]),
+        ("def f(): yield 'a' if n else gettext('b')", ["1: a"]),
+        ("self.say(f\"{x}: {', '.join(y)} left\")", ["1: left"]),
+        ("self.stdout.write('no %s' % n)", ["1: no %s"]),
+        ("def f(): yield from filter(None, ['Pilot', x])", ["1: Pilot"]),
+        ("def f(): yield gettext('%(n)s left') % {'n': n or 'none'}", ["1: none"]),
+        ("def f(): yield f'{x[\"slug\"]:20} {n:d} · {gettext(\"b\")}'", []),
+        ("def f(): yield gettext('%(n)s left') % {'n': n}", []),
+        ("self.stdout.write(json.dumps(x, ensure_ascii=False))", []),
+        ("def f(): yield x['word'] if x['state'] == 'refused' else ''", []),
+    ],
+)
+def test_a_word_of_a_command_is_found(source, expected):
+    assert list(untranslated(source)) == expected
 
 
 # Words of templates outside of the catalogue
@@ -270,9 +329,9 @@ WORDS_OF_FILTERS = re.compile(r"\|(?:default|default_if_none|yesno|add|pluralize
 
 
 def without_tags(source):
-    """The HTML of a template with Django's tags and what they translate taken out, line by line; and the words that
-    are literals of filters."""
-    html, words, within = [], [], ""
+    """The HTML of a template with Django's tags and what they translate taken out, line by line; literals of filters
+    stand where they would be shown."""
+    html, within = [], ""
     for token in Lexer(source).tokenize():
         if token.token_type == TokenType.BLOCK:
             tag = token.contents.split()[0]
@@ -283,10 +342,10 @@ def without_tags(source):
             elif not within and tag == "block" and token.contents.endswith("_class"):
                 within = "block"  # of the parent's class attribute
         elif token.token_type == TokenType.VAR:
-            words += [(token.lineno, one or other) for one, other in WORDS_OF_FILTERS.findall(token.contents)]
+            html += [f" {one or other} " for one, other in WORDS_OF_FILTERS.findall(token.contents)]
         elif token.token_type == TokenType.TEXT:
             html.append("\n" * token.contents.count("\n") if within else token.contents)
-    return "".join(html), words
+    return "".join(html)
 
 
 class ShownWords(HTMLParser):
@@ -317,13 +376,12 @@ class ShownWords(HTMLParser):
 
 def hard_words(source):
     """The words of a template that nothing translates, with their lines."""
-    html, words = without_tags(source)
     parser = ShownWords()
-    parser.feed(html)
+    parser.feed(without_tags(source))
     parser.close()
     found = [
         (line + text[: len(text) - len(text.lstrip())].count("\n"), " ".join(text.split()))
-        for line, text in parser.words + words
+        for line, text in parser.words
     ]
     return [f"{line}: {text}" for line, text in found if re.search(r"[^\W\d_]", text) and text not in AS_IT_IS]
 
@@ -349,6 +407,7 @@ def test_templates_say_nothing_outside_of_the_catalogue():
         ('<p data-say-saved="Saved"></p>', ["1: Saved"]),
         ('<input type="submit" value="Send">', ["1: Send"]),
         ("{{ reason|default:'none' }}", ["1: none"]),
+        ("<b title=\"{{ reason|default:'none' }}\"></b>", ["1: none"]),
         ('{% blocktranslate %}Yes{% endblocktranslate %}\n{% translate "Yes" %} no', ["2: no"]),
     ],
 )
@@ -363,6 +422,7 @@ def test_a_hard_word_is_found(source, expected):
         "<button title=\"{% translate 'Close' %}\"><kbd>Ctrl+Enter</kbd> ✕ 95 %</button>",
         '<input type="hidden" name="next" value="home">{# a remark #}{% comment %}another{% endcomment %}',
         '<a href="{% url \'home\' %}">Sightline</a> {{ at|date:"Y-m-d" }} {{ person.name }}',
+        '<ul id="{{ name|default:"problems" }}"></ul>',
         "<script>const word = 1;</script>{% block body_class %}labelling{% endblock %}",
     ],
 )

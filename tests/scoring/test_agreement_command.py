@@ -1,15 +1,30 @@
 """`agreement PROJECT` and `agreement --csv FILE`, in words and as one JSON object."""
 
+import html
 import json
+import re
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import translation
 
-from annotate.models import Project
+from annotate.models import Assignment, Person, Project
 from scoring import comparing
 from scoring.comparing import agreement_report
-from tests.factories import make_cast, make_item, make_submitted, make_trace
+from scoring.management.commands import agreement as command
+from scoring.words import shown
+from tests.factories import (
+    NOW,
+    make_assignment,
+    make_cast,
+    make_item,
+    make_member,
+    make_round,
+    make_submitted,
+    make_trace,
+)
 
 READABLE, FAILS = "readable", "unrepairable_or_no_answer"
 
@@ -65,12 +80,54 @@ def test_the_object_is_the_report(project):
 def test_words_hold_the_same_figures_with_intervals_and_seed(project):
     said = Said(project.slug)
     assert said.code == 0
-    assert said.out.count("fleiss_kappa") == 3
-    assert "n: 12 items, 2 raters, 24 ratings, 6 clusters" in said.out
-    assert f"seed {project.seed}; ties: toward:fail" in said.out
-    assert " to " in next(line for line in said.out.splitlines() if "fleiss_kappa" in line)
+    assert said.out.count("Fleiss' kappa") == 3
+    assert "24 ratings of 12 items by 2 raters, in 6 clusters." in said.out
+    assert "Share of each label: passes 0.71 · fails 0.29" in said.out
+    assert f"one draw for all, seed {project.seed}." in said.out
+    assert " to " in next(line for line in said.out.splitlines() if "Fleiss' kappa" in line)
     assert "Pilot" not in said.out
     assert "synthetic" not in said.out
+    assert "open lead" not in said.out
+
+
+def squeezed(text):
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_everything_the_page_says_stands_in_the_text_and_nothing_else(project, client, language):
+    Project.objects.update(is_synthetic=True, open_lead=True)
+    make_member(project, "cem", code="c1")
+    for item in project.items.filter(phase="main")[:8]:
+        make_submitted(project.memberships.get(code="c1"), item, FAILS)
+    client.force_login(project.memberships.get(role="lead").person)
+    Person.objects.update(interface_language=language)
+    page = client.get(reverse("scoring:show_agreement", args=[project.slug])).content.decode()
+    main = re.search(r"<main.*?</main>", page, re.DOTALL)[0]
+    main = re.sub(r'<h1>.*?</h1>|<p class="actions">.*?</p>', "", main, flags=re.DOTALL)
+    with translation.override(language):
+        text = Said(project.slug).out
+    shown = html.unescape(re.sub(r"<[^>]+>", " ", main))
+    assert squeezed(shown).strip() == squeezed(text).strip()
+
+
+def test_the_text_has_shares_ties_and_the_other_tie_rules_beside_the_kappas(project):
+    make_member(project, "cem", code="c1")
+    for item in project.items.filter(phase="main"):
+        make_submitted(project.memberships.get(code="c1"), item, FAILS)
+    make_assignment(project.memberships.get(code="c1"), make_item(project), Assignment.State.PROBLEM)
+    Project.objects.update(open_lead=True)
+    text = Said(project.slug, "--measure", "fail").out
+    rater = agreement_report(project).measures[0].panel.raters[0]
+    row = next(line for line in text.splitlines() if line.startswith("  a1  "))
+    _, kappa, _, share, *_ = re.split("  +", row.strip())
+    assert kappa == shown(rater.annotator_vs_majority_kappa.value)
+    assert share == shown(rater.annotator_vs_majority.value)
+    for rule in ("left out: ", "counted in parts: ", "counted as “passes”: "):
+        assert rule in row
+    assert "Ties of the others: counted as “fails”; 0 items have no single majority." in text
+    assert "A lead labels in this project (open lead)." in text
+    assert "Left out before any figure: 1 items reported as problems; practice; known answers." in text
 
 
 def test_one_measure_and_the_pilot_can_be_asked_for(project):
@@ -107,6 +164,16 @@ def test_what_cannot_be_answered_is_refused_on_both_streams(words, code, field, 
     assert expected in plain.err
 
 
+def test_rows_that_make_no_table_are_refused_on_both_streams(project):
+    item = project.items.first()
+    make_submitted(project.memberships.get(code="a1"), item, FAILS, round=make_round(project, closed_at=NOW))
+    said = Said(project.slug, "--json")
+    assert said.code == 1
+    (problem,) = said.object["problems"]
+    assert problem["code"] == "duplicate_rating"
+    assert problem["remedy"] in said.err
+
+
 def test_an_unknown_measure_is_refused(project):
     said = Said(project.slug, "--measure", "spans", "--json")
     assert said.code == 1
@@ -137,11 +204,11 @@ def test_the_table_171_20_34_75_gives_accuracy_82_and_kappa_60(tmp_path):
     (pair,) = panel["pairs"]
     assert pair["confusion"] == [[171, 20], [34, 75]]
     # By hand: (171 + 75) / 300; chance (191 * 205 + 109 * 95) / 300^2 = 0.550111; (0.82 - 0.550111) / 0.449889.
-    assert panel["percent_item"]["value"] == pytest.approx(0.82, abs=1e-12)
-    assert pair["kappa"]["value"] == pytest.approx(0.599901, abs=1e-6)
+    assert panel["percent_agreement"]["value"] == pytest.approx(0.82, abs=1e-12)
+    assert pair["cohen_kappa"]["value"] == pytest.approx(0.599901, abs=1e-6)
     words = Said(*write(tmp_path / "reader.csv", 171, 20, 34, 75)).out
-    assert "0.82" in next(line for line in words.splitlines() if "percent_item" in line)
-    assert "0.60" in next(line for line in words.splitlines() if "majority and reader" in line)
+    assert "0.82" in next(line for line in words.splitlines() if "percent agreement (item mean)" in line)
+    assert "0.60" in next(line for line in words.splitlines() if "majority · reader" in line)
 
 
 def test_without_clusters_the_output_says_that_each_item_is_its_own(tmp_path):
@@ -149,7 +216,8 @@ def test_without_clusters_the_output_says_that_each_item_is_its_own(tmp_path):
     said = Said(*words, "--json").object
     assert (said["file"], said["clusters"]) == ("reader.csv", "each item its own")
     assert (said["agreement"]["n_clusters"], said["agreement"]["unit"]) == (30, "item")
-    assert Said(*words).out.startswith("reader.csv; clusters: each item its own\n")
+    assert Said(*words).out.startswith("reader.csv: each item is its own cluster; ")
+    assert "resamples of clusters (item)" in Said(*words).out
 
 
 def test_with_clusters_the_output_names_their_column(tmp_path):
@@ -157,7 +225,18 @@ def test_with_clusters_the_output_names_their_column(tmp_path):
     said = Said(*words, "--json").object
     assert said["clusters"] == "run"
     assert said["agreement"]["n_clusters"] == 6
-    assert Said(*words).out.startswith("reader.csv; clusters: run\n")
+    assert said["agreement"]["unit"] == said["agreement"]["fleiss_kappa"]["interval"]["unit"] == "run"
+    assert Said(*words).out.startswith("reader.csv: clusters by the column run.\n")
+    assert "resamples of clusters (run)" in Said(*words).out
+
+
+def test_lines_of_a_table_stand_below_each_other_in_both_languages(project):
+    for language in ("en", "zh-hans"):
+        with translation.override(language):
+            lines = Said(project.slug, "--measure", "fail").out.split("\n\n")[1].splitlines()
+        assert len(lines) == 6
+        ends = {command.width(line[: re.search(r"\d\.\d\d ", line).end()]) for line in lines[1:5]}
+        assert len(ends) == 1, lines
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_other_intervals(tmp_path):
@@ -167,6 +246,12 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_other_intervals(tmp_
     assert first.out == again.out
     assert other["fleiss_kappa"]["value"] == first.object["agreement"]["fleiss_kappa"]["value"]
     assert other["fleiss_kappa"]["interval"] != first.object["agreement"]["fleiss_kappa"]["interval"]
+
+
+def test_a_seed_that_no_generator_takes_is_a_mistake_of_usage(tmp_path):
+    words = write(tmp_path / "reader.csv", 17, 2, 3, 8)
+    with pytest.raises(CommandError, match="a seed is a whole number from 0 to "):
+        Said(*words, "--seed=-5")
 
 
 def test_one_cluster_gives_no_interval_and_the_reason(tmp_path):
@@ -191,6 +276,8 @@ def test_declared_labels_are_counted_also_where_nobody_chose_them(tmp_path):
         ("item,rater,label\n1,a,X\n", ["--categories", "x"], "unknown_label", 2, "label"),
         ("item,rater,label,run\n1,a,x,1\n1,b,x,2\n", ["--cluster", "run"], "two_clusters", 3, "run"),
         (b"item,rater,label\n1,a,\xff\n", [], "not_utf8", 2, ""),
+        ("item,rater,label\n1,a,x\n,b,x\n", [], "empty_value", 3, "item"),
+        ("item,rater,label\n1,a,x\n1,,x\n", [], "empty_value", 3, "rater"),
         ('item,rater,label\n1,a,"x\n', [], "malformed_csv", 2, ""),
     ],
 )

@@ -92,7 +92,7 @@ def test_the_figures_are_those_of_the_same_triples_given_to_the_statistics(cast,
     assert part.panel == direct
     assert (direct.n_items, direct.n_raters, direct.n_ratings, direct.n_clusters) == (8, 3, 22, 4)
     # By hand: ana and ben agree on 1, 3, 5, 6 and 7.
-    assert direct.pairs[0].kappa.observed == pytest.approx(5 / 8)
+    assert direct.pairs[0].cohen_kappa.observed == pytest.approx(5 / 8)
 
 
 def test_every_measure_of_the_kind_has_its_table_in_the_kinds_order(cast, table):
@@ -126,21 +126,45 @@ def test_a_tie_of_the_others_fails_and_the_other_rules_stand_beside(cast, table)
     # Against ben and cem: 1 agrees; 2 is a tie, so it fails and ana is against; 3 agrees; 4 a tie, agrees; 5 agrees;
     # 6 a tie, agrees; 7 and 8 have one other only.
     assert (ana.n_ties, ana.n_few_others) == (3, 2)
-    assert ana.share.value == pytest.approx(5 / 6)
-    shares = {rule.rule: rule.share.value for rule in ana.other_rules}
+    assert ana.annotator_vs_majority.value == pytest.approx(5 / 6)
+    shares = {rule.rule: rule.annotator_vs_majority.value for rule in ana.other_rules}
     assert shares == {
         "exclude": pytest.approx(1),
         "fractional": pytest.approx((3 + 3 * 0.5) / 6),
         "toward:pass": pytest.approx(4 / 6),
     }
-    assert next(rule for rule in ana.other_rules if rule.rule == "fractional").kappa is None
+    assert next(rule for rule in ana.other_rules if rule.rule == "fractional").annotator_vs_majority_kappa is None
+
+
+def test_two_current_labels_of_one_person_and_item_are_refused_with_words(cast, table):
+    again = make_round(cast.project, closed_at=NOW)
+    make_submitted(cast.ana, table[0], FAILS, round=again)
+    with pytest.raises(Refused) as refusal:
+        report(cast)
+    problem = refusal.value.problem
+    assert (problem.code, problem.field) == ("duplicate_rating", "fail")
+    assert problem.as_dict()["expected"] == f"a1 has a current label of item {table[0].pk} in each of two first rounds."
+
+
+def test_a_label_that_a_measure_does_not_declare_is_refused_with_words(cast, monkeypatch):
+    item = make_item(cast.project)
+    make_submitted(cast.ana, item)
+    narrow = Measure("fail", "Fails", "nominal", ("pass",), ("passes",), lambda label: "fail")
+    kind = comparing.kind_of("reply")
+    monkeypatch.setattr(comparing, "kind_of", lambda name: Strange(kind, [narrow]))
+    with pytest.raises(Refused) as refusal:
+        report(cast)
+    problem = refusal.value.problem
+    assert (problem.code, problem.field) == ("unknown_label", "fail")
+    expected = f"a1 gave item {item.pk} a label that the measure fail does not declare."
+    assert problem.as_dict()["expected"] == expected
 
 
 def test_the_three_labels_leave_ties_out(cast, table):
     panel = report(cast, measure="label").measures[0].panel
     assert panel.tie_rule == "exclude"
-    assert panel.raters[0].share.value == pytest.approx(1)
-    assert panel.raters[0].share.n_items == 3
+    assert panel.raters[0].annotator_vs_majority.value == pytest.approx(1)
+    assert panel.raters[0].annotator_vs_majority.n_items == 3
 
 
 # What never enters
@@ -250,7 +274,7 @@ def test_the_pilot_comes_on_request_and_is_no_result(cast):
 def test_an_empty_project_has_reasons_in_place_of_figures(cast):
     panel = report(cast).measures[0].panel
     assert (panel.n_items, panel.n_raters, panel.n_ratings, panel.n_clusters) == (0, 0, 0, 0)
-    for figure in (panel.percent_item, panel.fleiss_kappa, panel.krippendorff_alpha, panel.mean_kappa):
+    for figure in (panel.percent_agreement, panel.fleiss_kappa, panel.krippendorff_alpha, panel.mean_cohen_kappa):
         assert (figure.value, figure.reason, figure.interval) == (None, "empty", None)
     assert (panel.pairs, panel.raters) == ((), ())
 
@@ -303,14 +327,15 @@ def pairs(*counts):
 def test_a_table_without_clusters_says_that_each_item_is_its_own():
     panel = table_agreement(Table(pairs(40, 5, 5, 50), ("y", "n"), None), seed=1)
     assert (panel.unit, panel.n_clusters, panel.tie_rule, panel.min_others) == (ITEM, 100, "exclude", 2)
-    assert panel.pairs[0].kappa.value == pytest.approx((0.9 - 0.505) / (1 - 0.505))
+    assert panel.pairs[0].cohen_kappa.value == pytest.approx((0.9 - 0.505) / (1 - 0.505))
 
 
 def test_a_table_with_clusters_resamples_them():
     triples = pairs(40, 5, 5, 50)
     cluster_of = {item: str(int(item) // 10) for item, _, _ in triples}
-    panel = table_agreement(Table(triples, ("y", "n"), cluster_of), seed=1)
-    assert (panel.unit, panel.n_clusters, panel.seed) == (CLUSTER, 10, 1)
+    panel = table_agreement(Table(triples, ("y", "n"), cluster_of, "run"), seed=1)
+    assert (panel.unit, panel.n_clusters, panel.seed) == ("run", 10, 1)
+    assert panel.fleiss_kappa.interval.unit == "run"
     alone = table_agreement(Table(triples, ("y", "n"), None), seed=1)
     assert panel.fleiss_kappa.value == alone.fleiss_kappa.value
     assert panel.fleiss_kappa.interval != alone.fleiss_kappa.interval

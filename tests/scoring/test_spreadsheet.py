@@ -3,7 +3,7 @@
 import pytest
 
 from annotate.errors import Refused
-from scoring.comparing import Table
+from scoring.comparing import ITEM, Table
 from scoring.spreadsheet import read_table
 
 GOOD = "item,rater,label\n1,ana,yes\n1,ben,no\n2,ana,yes\n2,ben,yes\n"
@@ -44,6 +44,25 @@ def test_an_empty_label_is_no_rating(read):
     assert table.categories == ("no",)
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\u3000"])
+@pytest.mark.parametrize(("row", "field"), [("{},ben,no,r1", "item"), ("3,{},no,r1", "rater"), ("3,ben,no,{}", "run")])
+def test_any_other_empty_cell_is_refused_with_its_line_and_field(read, row, field, blank):
+    before = "item,rater,label,run\n1,ana,yes,r1\n"
+    with pytest.raises(Refused) as refused:
+        read(before + row.format(blank) + "\n", cluster="run")
+    problem = refused.value.problem
+    assert (problem.code, problem.file, problem.line, problem.field) == ("empty_value", "ratings.csv", 3, field)
+    assert problem.as_dict()["expected"] == f"A cell of column {field} is empty; only a label may be."
+    assert read(before + row.format("x") + "\n", cluster="run")
+
+
+def test_a_label_declared_twice_is_refused(read):
+    with pytest.raises(Refused) as refused:
+        read(GOOD, categories=["yes", "no", "yes"])
+    problem = refused.value.problem
+    assert (problem.code, problem.field) == ("duplicate_label", "--categories")
+
+
 def test_words_that_look_like_nothing_are_labels(read):
     assert read("item,rater,label\n1,ana,nan\n1,ben,None\n1,cem,0\n").categories == ("nan", "None", "0")
 
@@ -55,6 +74,8 @@ def test_declared_labels_are_kept_in_their_order_also_if_nobody_chose_them(read)
 def test_clusters_are_read_from_their_column(read):
     table = read("item,rater,label,run\n1,ana,yes,r1\n1,ben,no,r1\n2,ana,yes,r2\n", cluster="run")
     assert table.cluster_of == {"1": "r1", "2": "r2"}
+    assert table.unit == "run"
+    assert read(GOOD).unit == ITEM
 
 
 @pytest.mark.parametrize(

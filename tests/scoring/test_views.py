@@ -10,7 +10,7 @@ from annotate.models import Membership, Person, Project
 from scoring import comparing
 from scoring.comparing import agreement_report
 from scoring.words import shown
-from tests.factories import NOW, make_cast, make_item, make_submitted, make_trace
+from tests.factories import NOW, make_cast, make_item, make_round, make_submitted, make_trace
 
 pytestmark = pytest.mark.django_db
 READABLE, FAILS = "readable", "unrepairable_or_no_answer"
@@ -43,7 +43,7 @@ def words(response):
 def test_the_page_shows_the_figures_of_the_report_with_their_intervals(client, cast):
     text = words(show(client, cast))
     panel = agreement_report(cast.project).measures[0].panel
-    for figure in (panel.percent_item, panel.fleiss_kappa, panel.krippendorff_alpha, panel.pairs[0].kappa):
+    for figure in (panel.percent_agreement, panel.fleiss_kappa, panel.krippendorff_alpha, panel.pairs[0].cohen_kappa):
         assert figure.interval is not None
         assert f"{shown(figure.value)} {shown(figure.interval.low)} to {shown(figure.interval.high)}" in text
     for title in ("fails or passes", "the three labels", "states no result or answer"):
@@ -103,6 +103,14 @@ def test_what_was_left_out_is_counted(client, cast):
     assert "Left out before any figure: 0 items reported as problems; practice; known answers." in words(
         show(client, cast)
     )
+
+
+def test_a_project_whose_rows_make_no_table_says_so_in_place_of_figures(client, cast):
+    make_submitted(cast.ana, cast.project.items.first(), FAILS, round=make_round(cast.project, closed_at=NOW))
+    response = show(client, cast)
+    assert response.status_code == 409
+    assert "a1 has a current label of item" in words(response)
+    assert "Left out before" not in words(response)
 
 
 def test_the_page_answers_in_chinese(client, cast):

@@ -3,8 +3,10 @@
 import pytest
 from django.utils import translation
 
+from annotate.kinds.base import Measure
 from annotate.kinds.reply.measures import measures
 from scoring import words
+from scoring.comparing import CLUSTER, ITEM
 from scoring.stats.results import FLAGS, INTERVAL_REASONS, LEFT_OUT, REASONS, Figure, Interval
 
 FAIL, LABEL, _ = measures({})
@@ -75,6 +77,21 @@ def test_categories_and_tie_rules_are_told_by_their_titles():
     assert words.rule_words("exclude", FAIL) == "left out"
     assert words.rule_words("fractional", FAIL) == "counted in parts"
     assert words.rule_words("toward:pass", FAIL) == "counted as “passes”"
+
+
+def test_without_a_measure_a_category_is_its_own_word_and_a_scale_needs_no_texts():
+    assert words.category_words("yes", None) == "yes"
+    assert words.rule_words("toward:yes", None) == "counted as “yes”"
+    scale = Measure("ease", "Ease", "interval", (1, 2), ("hard", "easy"), rate=len)
+    assert words.category_words(2, scale) == "easy"
+    assert words.rule_words("toward:1", scale) == "counted as “hard”"
+
+
+def test_a_unit_of_ours_is_translated_and_the_name_of_a_column_is_not():
+    with translation.override("zh-hans"):
+        assert words.unit_words(ITEM) == "条目"
+        assert words.unit_words(CLUSTER) == "协作或重复任务"
+        assert words.unit_words("lead") == "lead"
 
 
 def test_nothing_breaks_in_chinese():

@@ -1,4 +1,4 @@
-"""Reply reading: is what the agent handed back usable for the person who asked (methods A1)?"""
+"""Reply reading: is what the agent handed back usable for the person who asked? See docs/methods.md."""
 
 from pathlib import Path
 

@@ -97,7 +97,7 @@ def field_problems(data: Mapping[str, Any]) -> list[Problem]:
 
 
 def rule_problems(label: ReplyLabel) -> list[Problem]:
-    """What the parts of a label must be to each other (methods 2.2.13, 6 and 7)."""
+    """What the parts of a label must be to each other (docs/methods.md, Label rules)."""
     problems = []
     if label.label == READABLE and label.states_no_result:
         problems.append(

@@ -11,7 +11,7 @@ FAIL = "fail"
 
 
 def measures(schema: Schema) -> Sequence[Measure]:
-    """The first one is the kind's verdict; a tie of the others counts as failed (methods 2.2.15)."""
+    """The first one is the kind's verdict; a tie of the others counts as failed (docs/methods.md, Tie rule)."""
     return (
         Measure(
             name="fail",

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from annotate.kinds.base import Finding, Grade, Schema, Settled, Span
 from annotate.kinds.reply.label import LABELS, NEEDS_INFORMATION, READABLE, SPAN_TYPES, UNREPAIRABLE, ReplyLabel
@@ -9,12 +10,12 @@ from annotate.kinds.reply.label import LABELS, NEEDS_INFORMATION, READABLE, SPAN
 
 def settle(labels: Sequence[ReplyLabel], schema: Schema) -> Settled:
     """Majority of fail against pass, a tie fails; among failing labels the more frequent one, equal counts give
-    `needs_information` (methods 2.2.13.9 and 2.2.15)."""
+    `needs_information` (docs/methods.md, Tie rule)."""
     if not labels:
         return Settled(None, "unresolved", is_tie=False)
     failing = [label for label in labels if label.fails]
     is_tie = 2 * len(failing) == len(labels)
-    how = "consensus" if len({label.label for label in labels}) == 1 else "majority"
+    how: Literal["consensus", "majority"] = "consensus" if len({label.label for label in labels}) == 1 else "majority"
     if 2 * len(failing) < len(labels):
         return Settled(ReplyLabel(READABLE), how, is_tie)
     stronger = sum(label.label == UNREPAIRABLE for label in failing)

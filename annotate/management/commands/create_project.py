@@ -5,10 +5,11 @@ import secrets
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate import setting_up
 from annotate.errors import Refused
-from annotate.management.said import SaidCommand
+from annotate.management.said import SaidCommand, seed_word
 from annotate.models import Person, Role
 from annotate.traces.base import Problem, gettext_noop
 
@@ -21,17 +22,18 @@ class Command(SaidCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("slug")
-        parser.add_argument("--title-en", default="")
-        parser.add_argument("--title-zh", default="")
+        parser.add_argument("--title-en", default="", help="what pages call it; without a title its name")
+        parser.add_argument("--title-zh", default="", help="the same on Chinese pages; without it the English one")
         parser.add_argument("--kind", default="reply")
         parser.add_argument("--languages", nargs="+", choices=setting_up.LANGUAGES, default=list(setting_up.LANGUAGES))
-        parser.add_argument("--seed", type=int, help="of every random order; drawn and printed when not given")
+        parser.add_argument("--seed", type=seed_word, help="of every random order; drawn and printed when not given")
         parser.add_argument("--lead", action="append", default=[], metavar="NAME")
         parser.add_argument("--annotator", action="append", default=[], metavar="NAME")
 
     def act(self, *, slug, title_en, title_zh, kind, languages, seed, lead, annotator, **options):
         check_slug(slug)
         check_titles(title_en=title_en, title_zh=title_zh)
+        lead, annotator = ([Person.normalize_username(name) for name in names] for names in (lead, annotator))
         check_names([*lead, *annotator])
         now = timezone.now()
         seed = secrets.randbelow(2**31) if seed is None else seed
@@ -49,22 +51,36 @@ class Command(SaidCommand):
         setting_up.add_member(
             project=project, person=person, role=role, languages=tuple(project.languages), by=None, now=now
         )
-        return {"username": name, "password": password, "role": role.value}
+        return {"username": person.username, "password": password, "role": role.value}
 
     def words(self, result):
-        yield f"{result['project']} is there, seed {result['seed']}."
+        yield gettext("The project %(project)s is there, seed %(seed)s.") % result
         for login in result["logins"]:
-            word = f"password {login['password']}" if login["password"] else "has an account already"
-            yield f"{login['role']:10} {login['username']:20} {word}"
+            word = gettext("password %(password)s") if login["password"] else gettext("has an account already")
+            yield f"{Role(login['role']).label:10} {login['username']:20} {word % login}"
 
 
 def person_called(name):
-    """The person with this name and None, or a new one and the password that was made for it."""
-    person = Person.objects.filter(username=name).first()
+    """The person with this name and None, or a new one and the password that was made for it. As in the set-up of the
+    first lead, names that differ only in case are one; an account nobody can sign in to is Refused."""
+    people = Person.objects.filter
+    person = people(username=name).first() or people(username__iexact=name).first()
+    if person is not None and not person.has_usable_password():
+        raise Refused(no_password(person))
     if person is not None:
         return person, None
     password = secrets.token_urlsafe(9)
     return Person.objects.create_person(name, password), password
+
+
+def no_password(person) -> Problem:
+    return Problem(
+        code="no_password",
+        field="name",
+        expected=gettext_noop("The account %(person)s has no password, so nobody can sign in with it."),
+        remedy=gettext_noop("Choose another name."),
+        params={"person": person.username},
+    )
 
 
 def check_slug(slug):

@@ -72,11 +72,14 @@ class Command(SaidCommand):
     def words(self, result):
         for file in result["files"]:
             if file["state"] == "refused":
-                yield f"{file['path']}: refused, nothing imported; {file['n_problems']} problems."
+                yield gettext("%(path)s: refused, nothing imported; %(n_problems)s problems.") % file
                 continue
             yield (
-                f"{file['path']} ({file['format']}): {file['new']} new traces with {file['items']} items, "
-                f"{file['present']} already there, {file['n_problems']} records skipped."
+                gettext(
+                    "%(path)s (%(format)s): %(new)s new traces with %(items)s items, %(present)s already there, "
+                    "%(n_problems)s records skipped."
+                )
+                % file
             )
 
 

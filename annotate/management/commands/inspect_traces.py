@@ -38,7 +38,8 @@ class Command(SaidCommand):
         files = sorted(path for path in given.rglob("*") if path.is_file())
         taken = [path for path in files if path.suffix.lower() in ENDINGS]
         if len(taken) < len(files):
-            self.say(f"{given}: {len(files) - len(taken)} files with other endings than {', '.join(sorted(ENDINGS))}.")
+            said = gettext("%(folder)s: %(n)s files passed over, whose names end in none of %(endings)s.")
+            self.say(said % {"folder": given, "n": len(files) - len(taken), "endings": ", ".join(sorted(ENDINGS))})
         return taken
 
     def inspect(self, path, format):
@@ -70,9 +71,12 @@ class Command(SaidCommand):
 
     def words(self, result):
         for file in result["files"]:
-            skipped = ", ".join(f"{n} {code}" for code, n in file["skipped"].items()) or "nothing"
+            skipped = ", ".join(f"{n} {code}" for code, n in file["skipped"].items())
+            more = {"format": file["format"] or gettext("unknown format"), "skipped": skipped or gettext("nothing")}
             yield (
-                f"{file['path']} ({file['format'] or 'unknown format'}): {file['traces']} traces, "
-                f"{file['messages']} messages, {file['calls']} calls, {file['paired']} paired, "
-                f"{file['unpaired']} unpaired; not understood: {skipped}; refused: {file['n_refused']}."
+                gettext(
+                    "%(path)s (%(format)s): %(traces)s traces, %(messages)s messages, %(calls)s calls, "
+                    "%(paired)s paired, %(unpaired)s unpaired; not understood: %(skipped)s; refused: %(n_refused)s."
+                )
+                % {**file, **more}
             )

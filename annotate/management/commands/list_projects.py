@@ -1,5 +1,7 @@
 """`manage.py list_projects`: what there is, by the names that commands take."""
 
+from django.utils.translation import get_language, gettext
+
 from annotate.management.said import SaidCommand
 from annotate.models import Project
 
@@ -12,5 +14,7 @@ class Command(SaidCommand):
         return {"projects": list(Project.objects.order_by("slug").values(*fields))}
 
     def words(self, result):
+        title = "title_zh" if get_language() == "zh-hans" else "title_en"
         for project in result["projects"]:
-            yield f"{project['slug']:20} {project['kind']:12} {project['title_en']}"
+            mark = gettext("(synthetic labels)") if project["is_synthetic"] else ""
+            yield f"{project['slug']:20} {project['kind']:12} {project[title]} {mark}".rstrip()

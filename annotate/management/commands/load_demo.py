@@ -1,9 +1,11 @@
 """`manage.py load_demo`: the demo project; a second time changes nothing."""
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.demo import demo_logins, load_demo
 from annotate.management.said import SaidCommand
+from annotate.models import Role
 
 
 class Command(SaidCommand):
@@ -14,6 +16,9 @@ class Command(SaidCommand):
         return {"project": "demo", "created": created, "is_synthetic": True, "logins": demo_logins()}
 
     def words(self, result):
-        yield "The demo is loaded; its labels are synthetic." if result["created"] else "The demo was there already."
+        if result["created"]:
+            yield gettext("The demo is loaded; its labels are synthetic.")
+        else:
+            yield gettext("The demo was there already; its labels are synthetic.")
         for login in result["logins"]:
-            yield f"{login['role']:10} {login['username']:10} {login['password']}"
+            yield f"{Role(login['role']).label:10} {login['username']:10} {login['password']}"

@@ -1,17 +1,21 @@
 """`manage.py agreement PROJECT`, or `agreement --csv FILE` for people who have a spreadsheet."""
 
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.utils.translation import gettext
 
 from annotate.errors import Refused
-from annotate.management.said import SaidCommand, project_called
+from annotate.management.said import SaidCommand, project_called, seed_word
 from annotate.traces.base import Problem, gettext_noop
 from scoring import words
-from scoring.comparing import PHASES, agreement_report, table_agreement
+from scoring.comparing import ITEM, PHASES, agreement_report, table_agreement
 from scoring.spreadsheet import read_table
 
 CSV_SEED = 1
+WIDE = 40
+"""A cell longer than this, such as the reason why there is no value, does not widen its column."""
 
 
 class Command(SaidCommand):
@@ -28,7 +32,7 @@ class Command(SaidCommand):
         parser.add_argument("--label", default="label", metavar="COL")
         parser.add_argument("--cluster", metavar="COL", help="without it each item is its own cluster")
         parser.add_argument("--categories", nargs="+", metavar="LABEL", help="the labels there are, in their order")
-        parser.add_argument("--seed", type=int, default=CSV_SEED, help="of the resamples of a CSV")
+        parser.add_argument("--seed", type=seed_word, default=CSV_SEED, help="of the resamples of a CSV")
 
     def act(self, *, project, measure, phase, csv, **options):
         if (project is None) == (csv is None):
@@ -53,33 +57,49 @@ class Command(SaidCommand):
 
     def words(self, result):
         if "agreement" in result:
-            yield f"{result['file']}; clusters: {result['clusters']}"
-            yield from panel_lines(self.panel)
+            yield csv_line(result["file"], self.panel.unit)
+            yield from panel_lines(words.panel_words(self.panel))
             return
-        if result["is_synthetic"]:
-            yield gettext("Demo: these figures rest on synthetic labels. They say nothing about people.")
-        if not result["is_result"]:
-            yield gettext("Pilot, not a result.")
-        for part in self.report.measures:
+        said = words.report_words(self.report)
+        yield from filter(None, (said.synthetic, said.pilot, said.open_lead))
+        for title, panel in said.parts:
             yield ""
-            yield gettext(part.measure.title)
-            yield from panel_lines(part.panel)
+            yield title
+            yield from panel_lines(panel)
+        yield ""
+        yield said.left_out
 
 
-def panel_lines(panel):
-    """A panel's figures, one a line."""
-    yield f"  n: {panel.n_items} items, {panel.n_raters} raters, {panel.n_ratings} ratings, {panel.n_clusters} clusters"
-    figures = ("percent_item", "percent_pair", "fleiss_kappa", "krippendorff_alpha", "mean_kappa")
-    for name in figures:
-        yield figure_line(name, getattr(panel, name))
-    for rater in panel.raters:
-        yield figure_line(f"{rater.rater} against the others", rater.kappa)
-    for pair in panel.pairs:
-        yield figure_line(f"{pair.first} and {pair.second}", pair.kappa)
-    yield f"  intervals: {panel.n_resamples} resamples, unit {panel.unit}, seed {panel.seed}; ties: {panel.tie_rule}"
+def csv_line(name: str, unit: str) -> str:
+    if unit == ITEM:
+        return gettext("%(file)s: each item is its own cluster; --cluster names a column of clusters.") % {"file": name}
+    return gettext("%(file)s: clusters by the column %(column)s.") % {"file": name, "column": unit}
 
 
-def figure_line(name, figure):
-    interval = words.interval_words(figure)
-    parts = [words.value_words(figure), f"[{interval}]" if interval else "", f"n={figure.n_items}", words.notes(figure)]
-    return f"  {name:28} " + "  ".join(part for part in parts if part)
+def panel_lines(panel: words.PanelWords) -> Iterator[str]:
+    """What the page shows of a panel, as lines."""
+    yield from panel.opening
+    for table in panel.tables:
+        yield ""
+        yield from table_lines(table)
+    yield ""
+    yield from panel.closing
+
+
+def table_lines(table: words.FigureTable) -> Iterator[str]:
+    """A table whose columns stand below each other."""
+    rows = [tuple(column.title for column in table.columns), *table.rows]
+    widths = [max(n for n in map(width, texts) if n <= WIDE) for texts in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, table.columns, widths, strict=True)
+        yield "  ".join(["", *(set_in(text, column, n) for text, column, n in cells)]).rstrip()
+
+
+def set_in(text: str, column: words.Column, n: int) -> str:
+    blanks = " " * (n - width(text))
+    return blanks + text if column.is_number else text + blanks
+
+
+def width(text: str) -> int:
+    """Places on a terminal, where a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)

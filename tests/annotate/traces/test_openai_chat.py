@@ -2,6 +2,9 @@ import json
 
 import pytest
 
+from annotate.traces import openai_chat
+from annotate.traces.base import Place
+from annotate.traces.documents import Document
 from tests.annotate.traces.files import FIXTURES, line, lines, read
 
 ASKS = {"role": "user", "content": "a"}
@@ -123,3 +126,80 @@ def test_equal_conversations_in_one_file_are_two_traces():
     traces, problems, _ = read(lines({"messages": [ASKS]}, {"messages": [ASKS]}))
     assert problems == []
     assert traces[1].source_id == f"{traces[0].source_id} line 2"
+
+
+# A file is one list of messages, or conversations one by one
+
+CONVERSATIONS = [{"messages": [{"role": "user", "content": text}]} for text in "abc"]
+ANSWERS = {"role": "assistant", "content": "b"}
+ALONE = {"role": "user", "content": "alone"}
+NOTE = {"role": "note", "content": "Exported on a Monday."}
+STRAYS = [NOTE, ALONE, {"role": None}, {"type": "usage"}, {"messages": []}, {"messages": "a"}, [], 7, "a", None]
+
+
+def as_lines(values):
+    return lines(*values)
+
+
+def as_array(values):
+    return json.dumps(values).encode()
+
+
+def asked(traces):
+    return [[message.text for message in trace.messages] for trace in traces]
+
+
+@pytest.mark.parametrize("written", [as_lines, as_array])
+@pytest.mark.parametrize(
+    ("place", "stray"),
+    # A message that comes first says that the file is a list of them, and an array that it is one array.
+    [(place, stray) for place in range(4) for stray in STRAYS if place or stray not in (ALONE, [])],
+)
+def test_a_stray_record_takes_no_conversation_with_it(place, stray, written):
+    values = [*CONVERSATIONS[:place], stray, *CONVERSATIONS[place:]]
+    traces, problems, warnings = read(written(values))
+    assert asked(traces) == [["a"], ["b"], ["c"]]
+    assert (problems, [warning.code for warning in warnings]) == ([], ["unknown_record"])
+
+
+@pytest.mark.parametrize("written", [as_lines, as_array])
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_a_conversation_in_a_list_of_messages_is_passed_over_and_counted(place, written):
+    said = [ASKS, ANSWERS, ALONE]
+    traces, problems, warnings = read(written([*said[:place], CONVERSATIONS[1], *said[place:]]))
+    assert asked(traces) == [["a", "b", "alone"]]
+    assert (problems, [warning.code for warning in warnings]) == ([], ["unknown_record"])
+    assert "A message; this file is one list of messages." in warnings[0].sentence()
+
+
+def test_messages_behind_a_conversation_are_no_list_of_them():
+    traces, _, warnings = read(lines(CONVERSATIONS[0], ASKS, ANSWERS))
+    assert (asked(traces), [warning.code for warning in warnings]) == ([["a"]], ["unknown_record"] * 2)
+
+
+@pytest.mark.parametrize("first", [NOTE, {"type": "usage"}, 7])
+def test_what_comes_before_the_first_known_message_keeps_its_place(first):
+    (trace,), problems, warnings = read(as_array([first, ASKS, ANSWERS]))
+    assert [message.index for message in trace.messages] == [0, 1, 2]
+    assert [message.role for message in trace.messages] == ["other", "user", "assistant"]
+    assert (problems, [warning.code for warning in warnings]) == ([], ["unknown_role"])
+
+
+def test_messages_with_other_members_are_a_list_where_the_format_is_named():
+    said = [{**message, "parent": "x"} for message in (ASKS, ANSWERS) * 30]
+    (trace,), problems, _ = read(lines(*said), format="openai_chat")
+    assert (len(trace.messages), problems) == (60, [])
+
+
+def test_no_more_than_a_few_records_are_held_before_it_is_clear_what_a_file_is():
+    n_read = 0
+
+    def documents():
+        nonlocal n_read
+        for number in range(1000):
+            n_read += 1
+            yield Document({"type": "usage"}, Place("x.jsonl", line=number + 1))
+
+    found = openai_chat.read(documents())
+    assert next(found).code == "unknown_record"
+    assert n_read <= openai_chat.HELD_RECORDS + 1

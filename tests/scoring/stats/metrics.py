@@ -48,8 +48,8 @@ def share(q: int, *, ties: object = "exclude", min_others: int = 2) -> Statistic
 
 
 METRICS = {
-    "percent_item": Metric(partial(PercentAgreement, weighting="item"), corrects_chance=False),
-    "percent_pair": Metric(partial(PercentAgreement, weighting="pair"), corrects_chance=False),
+    "percent_agreement": Metric(partial(PercentAgreement, weighting="item"), corrects_chance=False),
+    "percent_agreement_pair": Metric(partial(PercentAgreement, weighting="pair"), corrects_chance=False),
     "cohen": Metric(partial(cohen, weights="unweighted"), raters_alike=False),
     "cohen_linear": Metric(partial(cohen, weights="linear"), ordered=True, raters_alike=False),
     "cohen_quadratic": Metric(partial(cohen, weights="quadratic"), ordered=True, raters_alike=False),

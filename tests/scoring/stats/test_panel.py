@@ -49,8 +49,8 @@ PANEL = agreement_of(panel_of(CODES), RUNS, tie=("toward", "fail"))
 
 def test_the_figures_of_the_whole_panel_are_those_of_the_single_functions():
     alone = {
-        "percent_item": percent_agreement(CODES, n_categories=2),
-        "percent_pair": percent_agreement(CODES, n_categories=2, weighting="pair"),
+        "percent_agreement": percent_agreement(CODES, n_categories=2),
+        "percent_agreement_pair": percent_agreement(CODES, n_categories=2, weighting="pair"),
         "fleiss_kappa": fleiss_kappa(CODES, n_categories=2),
         "krippendorff_alpha": krippendorff_alpha(CODES, n_categories=2, level="nominal"),
     }
@@ -59,13 +59,28 @@ def test_the_figures_of_the_whole_panel_are_those_of_the_single_functions():
         assert without_interval(getattr(PANEL, name)) == without_interval(figure)
 
 
+def test_the_figures_carry_the_names_of_the_case_files():
+    said = PANEL.as_dict()
+    figures = [name for name, value in said.items() if isinstance(value, dict) and "reason" in value]
+    assert figures == [
+        "percent_agreement",
+        "percent_agreement_pair",
+        "fleiss_kappa",
+        "krippendorff_alpha",
+        "mean_cohen_kappa",
+    ]
+    assert "cohen_kappa" in said["pairs"][0]
+    for one in (said["raters"][0], *said["raters"][0]["other_rules"]):
+        assert {"annotator_vs_majority", "annotator_vs_majority_kappa"} < one.keys()
+
+
 def test_every_pair_has_its_kappa_its_common_items_and_its_table():
     assert [(pair.first, pair.second) for pair in PANEL.pairs][:2] == [("ana", "ben"), ("ana", "cy")]
     assert len(PANEL.pairs) == 10
     for pair in PANEL.pairs:
         a, b = (CODES[:, PANEL_RATERS.index(name)] for name in (pair.first, pair.second))
-        assert without_interval(pair.kappa) == without_interval(cohen_kappa(a, b, n_categories=2))
-        assert pair.n_common == sum(map(sum, pair.confusion)) == pair.kappa.n_items
+        assert without_interval(pair.cohen_kappa) == without_interval(cohen_kappa(a, b, n_categories=2))
+        assert pair.n_common == sum(map(sum, pair.confusion)) == pair.cohen_kappa.n_items
         assert pair.confusion[1][0] == ((a == 1) & (b == 0)).sum()
 
 
@@ -77,17 +92,18 @@ def test_every_rater_is_set_against_the_others_under_every_rule():
 
     for column, rater in enumerate(PANEL.raters):
         declared = {"n_categories": 2, "rater": column, "ties": ("toward", FAIL)}
-        assert without_interval(rater.share) == without_interval(annotator_vs_majority(CODES, **declared))
-        assert without_interval(rater.kappa) == without_interval(annotator_vs_majority(CODES, **declared, stat="kappa"))
+        share, kappa = rater.annotator_vs_majority, rater.annotator_vs_majority_kappa
+        assert without_interval(share) == without_interval(annotator_vs_majority(CODES, **declared))
+        assert without_interval(kappa) == without_interval(annotator_vs_majority(CODES, **declared, stat="kappa"))
         assert [other.rule for other in rater.other_rules] == list(rules)
         for other in rater.other_rules:
             ties = rules[other.rule]
-            assert other.share == annotator_vs_majority(CODES, n_categories=2, rater=column, ties=ties)
+            assert other.annotator_vs_majority == annotator_vs_majority(CODES, n_categories=2, rater=column, ties=ties)
             if ties == "fractional":
-                assert other.kappa is None
+                assert other.annotator_vs_majority_kappa is None
             else:
                 kappa = annotator_vs_majority(CODES, n_categories=2, rater=column, ties=ties, stat="kappa")
-                assert other.kappa == kappa
+                assert other.annotator_vs_majority_kappa == kappa
     assert PANEL.tie_rule == "toward:fail"
 
 
@@ -97,7 +113,8 @@ def test_ties_are_counted_whatever_the_rule():
     counted = {}
     for tie in ("exclude", ("toward", "fail")):
         panel = agreement_of(panel_of(codes), tie=tie)
-        counted[tie] = (panel.raters[0].n_ties, panel.raters[0].n_few_others, panel.raters[0].share.left_out)
+        first = panel.raters[0]
+        counted[tie] = (first.n_ties, first.n_few_others, first.annotator_vs_majority.left_out)
 
     assert counted["exclude"] == (2, 1, {"not_rated": 1, "few_others": 1, "tie": 2})
     assert counted["toward", "fail"] == (2, 1, {"not_rated": 1, "few_others": 1})
@@ -123,13 +140,13 @@ def test_the_mean_over_pairs_takes_pairs_with_enough_items_and_a_kappa():
 
     panel = agreement_of(panel_of(codes))
 
-    kappas = {(pair.first, pair.second): pair.kappa.value for pair in panel.pairs}
+    kappas = {(pair.first, pair.second): pair.cohen_kappa.value for pair in panel.pairs}
     used = [kappas["ana", "cy"], kappas["ana", "dee"], kappas["cy", "dee"]]
-    assert panel.mean_kappa.value == pytest.approx(np.mean(used))
-    assert panel.mean_kappa.left_out == {"few_common_items": 3}
-    assert panel.mean_kappa.n_items == 30
-    assert agreement_of(panel_of(codes), min_common=31).mean_kappa.reason == "few_common_items"
-    assert agreement_of(panel_of(codes), min_common=31).mean_kappa.interval_reason == "few_common_items"
+    assert panel.mean_cohen_kappa.value == pytest.approx(np.mean(used))
+    assert panel.mean_cohen_kappa.left_out == {"few_common_items": 3}
+    assert panel.mean_cohen_kappa.n_items == 30
+    assert agreement_of(panel_of(codes), min_common=31).mean_cohen_kappa.reason == "few_common_items"
+    assert agreement_of(panel_of(codes), min_common=31).mean_cohen_kappa.interval_reason == "few_common_items"
 
 
 def test_pairs_without_a_kappa_leave_the_mean_and_are_counted():
@@ -138,9 +155,9 @@ def test_pairs_without_a_kappa_leave_the_mean_and_are_counted():
 
     panel = agreement_of(panel_of(codes))
 
-    assert panel.mean_kappa.value == 0.0
-    assert panel.mean_kappa.left_out == {"undefined": 1}
-    assert agreement_of(panel_of(codes[:, 1:])).mean_kappa.reason == "one_category"
+    assert panel.mean_cohen_kappa.value == 0.0
+    assert panel.mean_cohen_kappa.left_out == {"undefined": 1}
+    assert agreement_of(panel_of(codes[:, 1:])).mean_cohen_kappa.reason == "one_category"
 
 
 def test_all_intervals_come_from_one_draw():
@@ -148,10 +165,10 @@ def test_all_intervals_come_from_one_draw():
     mean over one pair is that pair."""
     panel = agreement_of(panel_of(CODES[:, :2]), RUNS, min_common=1)
 
-    assert panel.percent_item.interval == panel.percent_pair.interval
-    assert panel.mean_kappa.interval == panel.pairs[0].kappa.interval
-    assert panel.mean_kappa.value == panel.pairs[0].kappa.value
-    assert panel.mean_kappa.interval is not None
+    assert panel.percent_agreement.interval == panel.percent_agreement_pair.interval
+    assert panel.mean_cohen_kappa.interval == panel.pairs[0].cohen_kappa.interval
+    assert panel.mean_cohen_kappa.value == panel.pairs[0].cohen_kappa.value
+    assert panel.mean_cohen_kappa.interval is not None
 
 
 def test_every_interval_says_its_clusters_resamples_and_seed():
@@ -159,7 +176,8 @@ def test_every_interval_says_its_clusters_resamples_and_seed():
 
     assert (interval.unit, interval.n_clusters, interval.n_resamples, interval.seed) == ("run", 20, 10_000, 1)
     assert (PANEL.unit, PANEL.n_clusters, PANEL.n_resamples, PANEL.seed) == ("run", 20, 10_000, 1)
-    for figure in (PANEL.percent_pair, PANEL.krippendorff_alpha, PANEL.mean_kappa, PANEL.raters[4].kappa):
+    of_one = PANEL.raters[4].annotator_vs_majority_kappa
+    for figure in (PANEL.percent_agreement_pair, PANEL.krippendorff_alpha, PANEL.mean_cohen_kappa, of_one):
         assert figure.interval.low < figure.value < figure.interval.high
 
 
@@ -225,16 +243,16 @@ def test_a_panel_without_agreement_is_a_report_of_reasons(codes, reason):
 
     found = panel.as_dict()
     json.dumps(found, allow_nan=False)
-    figures = (panel.fleiss_kappa, panel.krippendorff_alpha, panel.mean_kappa)
+    figures = (panel.fleiss_kappa, panel.krippendorff_alpha, panel.mean_cohen_kappa)
     assert {(figure.value, figure.reason, figure.interval) for figure in figures} == {(None, reason, None)}
 
 
 def test_two_raters_have_their_kappa_and_no_majority():
     panel = agreement_of(panel_of(CODES[:, :2]), RUNS)
 
-    assert panel.pairs[0].kappa.value is not None
-    assert {rater.share.reason for rater in panel.raters} == {"no_comparable_items"}
-    assert {rater.kappa.reason for rater in panel.raters} == {"no_comparable_items"}
+    assert panel.pairs[0].cohen_kappa.value is not None
+    assert {rater.annotator_vs_majority.reason for rater in panel.raters} == {"no_comparable_items"}
+    assert {rater.annotator_vs_majority_kappa.reason for rater in panel.raters} == {"no_comparable_items"}
 
 
 def test_few_runs_give_values_without_intervals():
@@ -243,8 +261,8 @@ def test_few_runs_give_values_without_intervals():
     assert panel.fleiss_kappa.value is not None
     assert panel.fleiss_kappa.interval_reason == "too_few_clusters"
     allowed = agreement_of(panel_of(CODES[:9]), RUNS[:9], min_clusters=2)
-    assert allowed.percent_item.flags == ("very_few_clusters",)
-    assert allowed.percent_item.interval.n_resamples == allowed.n_resamples == 27
+    assert allowed.percent_agreement.flags == ("very_few_clusters",)
+    assert allowed.percent_agreement.interval.n_resamples == allowed.n_resamples == 27
 
 
 def test_a_very_large_panel_has_pairs_without_intervals(monkeypatch):
@@ -252,8 +270,8 @@ def test_a_very_large_panel_has_pairs_without_intervals(monkeypatch):
 
     panel = agreement_of(panel_of(CODES), RUNS)
 
-    assert {pair.kappa.interval_reason for pair in panel.pairs} == {"too_many_pairs"}
-    assert panel.mean_kappa.interval_reason == "too_many_pairs"
-    assert panel.mean_kappa.value == PANEL.mean_kappa.value
+    assert {pair.cohen_kappa.interval_reason for pair in panel.pairs} == {"too_many_pairs"}
+    assert panel.mean_cohen_kappa.interval_reason == "too_many_pairs"
+    assert panel.mean_cohen_kappa.value == PANEL.mean_cohen_kappa.value
     assert panel.fleiss_kappa.interval == PANEL.fleiss_kappa.interval
-    assert isinstance(panel.raters[0].kappa, Figure)
+    assert isinstance(panel.raters[0].annotator_vs_majority_kappa, Figure)
