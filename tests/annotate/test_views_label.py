@@ -778,6 +778,9 @@ def statement_counts(page, ana, size):
         "submit_annotation with the next item": lambda: submit(page, plan[half], headers=HTMX),
         "submit_annotation again": lambda: submit(page, plan[half], headers=HTMX),
         "submit_annotation without script": lambda: submit(page, plan[half + 1], key=OTHER_KEY),
+        "submit_annotation of an undo": lambda: submit(
+            page, plan[half + 1], key="key-of-an-undo-answer", number="1", headers=HTMX
+        ),
         "submit_annotation of a correction": lambda: submit(
             page, plan[half], key=OTHER_KEY, number="1", reason="I misread it.", headers=HTMX
         ),
@@ -811,6 +814,7 @@ def test_each_request_takes_a_fixed_number_of_statements(page, ana, size):
         "submit_annotation with the next item": (200, 14),
         "submit_annotation again": (200, 7),
         "submit_annotation without script": (302, 10),
+        "submit_annotation of an undo": (200, 15),
         "submit_annotation of a correction": (200, 14),
         "submit_annotation already": (409, 13),
         "report_problem": (200, 13),
