@@ -3,11 +3,12 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, Subquery
+from django.db.models import DateTimeField, Exists, Subquery
 
 from annotate import queries
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
+from annotate.prepared import PreparedUpdate, place
 from annotate.rules.plans import panel
 
 BATCH = 500
@@ -68,20 +69,26 @@ def has_open(member: Membership, round_: Round) -> bool:
     return open_.exists()
 
 
+def first_locked():
+    plan = Assignment.objects.filter(annotator=place("annotator"), round=place("round"))
+    locked = plan.filter(state=Assignment.State.LOCKED)
+    ended_order = Subquery(plan.filter(pk=place("ended")).values("order"))
+    ahead = plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)
+    first = Subquery(locked.filter(~Exists(ahead)).order_by("order").values("pk")[:1])
+    fields = {"state": Assignment.State.OPEN, "first_shown_at": place("now", DateTimeField())}
+    return locked.filter(pk=first), fields
+
+
+OPEN_NEXT = PreparedUpdate(first_locked)
+
+
 def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: datetime | None) -> None:
     """Open the first locked assignment of a plan. `now` says that it is shown in the same answer.
 
     Only the end of the item furthest on opens another: one that was given back and ends behind the item that is open
     already must not let the annotator read ahead of it. The claim is conditional, so that two submits at once open two
     items only if both ended one."""
-    plan = Assignment.objects.filter(annotator=annotator_id, round=round_id)
-    locked = plan.filter(state=Assignment.State.LOCKED)
-    following = locked.order_by("order")
-    if ended_id is not None:
-        ended_order = Subquery(plan.filter(pk=ended_id).values("order"))
-        following = following.filter(~Exists(plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)))
-    first = Subquery(following.values("pk")[:1])
-    locked.filter(pk=first).update(state=Assignment.State.OPEN, first_shown_at=now)
+    OPEN_NEXT.count(annotator=annotator_id, round=round_id, ended=ended_id, now=now)
 
 
 def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:

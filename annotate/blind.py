@@ -92,17 +92,17 @@ def open_assignment(person, public_id) -> OpenAssignment:
     """One's own open or submitted assignment; NotYours for any other. One statement."""
     row = own_row(person, public_id)
     return OpenAssignment(
-        id=row.pk,
+        id=row.id,
         public_id=row.public_id,
         annotator_id=row.annotator_id,
-        project_id=row.annotator.project_id,
-        project_slug=row.annotator.project.slug,
+        project_id=row.project_id,
+        project_slug=row.project_slug,
         round_id=row.round_id,
-        is_round_open=row.round.closed_at is None,
-        informed=row.round.informed,
+        is_round_open=row.closed_at is None,
+        informed=row.informed,
         is_submitted=row.state == Assignment.State.SUBMITTED,
         first_shown_at=row.first_shown_at,
-        kind=kind_of(row.annotator.project.kind),
+        kind=kind_of(row.kind),
         text=judged_text(row),
     )
 
@@ -114,14 +114,14 @@ def show_item(person, public_id) -> BlindItem:
 
 def next_item(person, project_slug) -> BlindItem | None:
     """The first open item of one's plan in this project, or None when nothing is left to do."""
-    row = queries.open_assignments(person, project_slug).first()
+    row = queries.first_open(person, project_slug)
     return None if row is None else blind_item(row)
 
 
 def stored_number(person, public_id) -> int:
     """The number of one's own current annotation of an item, 0 where there is none."""
-    row = queries.own_assignments(person).filter(public_id=public_id).first()
-    own = queries.current_annotation(row.pk) if row else None
+    row = queries.own_assignment(person, public_id)
+    own = queries.current_annotation(row.id) if row else None
     return own.number if own else 0
 
 
@@ -134,31 +134,29 @@ def reported_project(person, public_id) -> str:
     return slug
 
 
-def own_row(person, public_id) -> Assignment:
-    row = queries.own_assignments(person).filter(public_id=public_id).first()
+def own_row(person, public_id) -> queries.OwnRow:
+    row = queries.own_assignment(person, public_id)
     if row is None:
         raise NotYours
     return row
 
 
-def blind_item(row: Assignment) -> BlindItem:
+def blind_item(row: queries.OwnRow) -> BlindItem:
     """The allow-list: every field that leaves the server for an annotator is named here."""
-    project = row.annotator.project
-    kind = kind_of(project.kind)
-    protocols = queries.protocols_of(project.pk)
-    blocks = kind.view(visible_trace(row, kind), row.item.anchor, protocols[0].label_schema or kind.schema)
-    render = plain if project.settings.get("show") == "plain" else light
+    kind = kind_of(row.kind)
+    blocks = kind.view(visible_trace(row, kind), row.anchor, row.label_schema or kind.schema)
+    render = plain if row.settings.get("show") == "plain" else light
     is_submitted = row.state == Assignment.State.SUBMITTED
-    own = queries.current_annotation(row.pk) if is_submitted else None
+    own = queries.current_annotation(row.id) if is_submitted else None
     pace = queries.pace_of(row)
     return BlindItem(
         public_id=row.public_id,
-        project_slug=project.slug,
-        project_titles=(project.title_en, project.title_zh),
-        is_synthetic=project.is_synthetic,
+        project_slug=row.project_slug,
+        project_titles=(row.title_en, row.title_zh),
+        is_synthetic=row.is_synthetic,
         kind=kind,
-        phase=row.item.phase,
-        language=row.item.trace.language,
+        phase=row.phase,
+        language=row.language,
         files=tuple(ShownFile(b.name, render(canonical(b.text))) for b in blocks.context if isinstance(b, FileBlock)),
         messages=tuple(
             ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
@@ -172,26 +170,26 @@ def blind_item(row: Assignment) -> BlindItem:
         label=own.label if own else None,
         draft=row.draft,
         draft_number=row.draft_number,
-        protocol=protocols[0].number,
+        protocol=row.protocol,
         progress=progress_of(row, pace),
     )
 
 
-def visible_trace(row: Assignment, kind: TaskKind) -> Trace:
+def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     """The trace with only what the kind shows; where the item brings its own text, that text stands at the anchor."""
-    anchor = row.item.anchor
-    shown = queries.messages_shown(row.item.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
+    anchor = row.anchor
+    shown = queries.messages_shown(row.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
     messages = [message_value(message) for message in shown]
-    if row.item.text is not None:
+    if row.item_text is not None:
         messages = [message for message in messages if message.index != anchor]
-        messages.append(Message(index=anchor, role="assistant", text=row.item.text))
-    files = queries.files_shown(row.item.trace_id, up_to=anchor)
+        messages.append(Message(index=anchor, role="assistant", text=row.item_text))
+    files = queries.files_shown(row.trace_id, up_to=anchor)
     return Trace(
         source_id="",
         format="",
         messages=tuple(messages),
         files=tuple(File(file.name, file.text, file.available_from) for file in files),
-        language=row.item.trace.language,
+        language=row.language,
     )
 
 
@@ -208,12 +206,12 @@ def message_value(row) -> Message:
     )
 
 
-def judged_text(row: Assignment) -> str:
+def judged_text(row: queries.OwnRow) -> str:
     """The canonical text that is judged: the item's own, else the recorded one at its anchor."""
-    return canonical(row.item.text if row.item.text is not None else row.recorded_text)
+    return canonical(row.item_text if row.item_text is not None else row.recorded_text)
 
 
-def progress_of(row: Assignment, pace: queries.Pace) -> Progress:
+def progress_of(row: queries.OwnRow, pace: queries.Pace) -> Progress:
     left = pace.n_planned - row.order
     return Progress(
         sequence=row.sequence,

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.kinds.base import LabelError, TaskKind
 from annotate.labeling import Answer, Timing
-from annotate.models import Person, Protocol
+from annotate.models import Person
+from annotate.queries import NumberedSchema
 from annotate.traces.base import Problem, gettext_noop
 
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -22,7 +23,7 @@ MAX_NUMBER = 2**31 - 1
 """What PostgreSQL keeps in a column of whole numbers."""
 
 
-def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[Protocol]) -> Answer:
+def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[NumberedSchema]) -> Answer:
     """The answer in a post; LabelError names every field that is wrong."""
     by_number = {str(protocol.number): protocol for protocol in protocols}
     protocol = by_number.get(post.get("protocol", ""))

@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import CharField, DateTimeField, QuerySet
 
 from annotate import assigning, queries
 from annotate.blind import OpenAssignment
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.models import Annotation, Assignment, Post, Protocol
+from annotate.models import Annotation, Assignment, Post
+from annotate.prepared import PreparedRead, PreparedUpdate, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +42,22 @@ class Timing:
         return Timing(raw, min(max(self.active_ms, 0), raw), min(max(self.hidden_ms, 0), raw))
 
 
+RECEIPT = PreparedRead(
+    lambda: Annotation.objects.filter(
+        assignment__public_id=place("assignment", CharField()),
+        assignment__annotator__person=place("person"),
+        key=place("key", CharField()),
+    ).values_list("key", "number", "submitted_at", "assignment__public_id", "assignment__annotator__project__slug")
+)
+
+
 def find_receipt(*, annotator, assignment_id: str, key: str) -> Receipt | None:
     """The receipt of an answer that is stored already, whatever has become of the item since."""
-    row = (
-        Annotation.objects.filter(
-            assignment__public_id=assignment_id, assignment__annotator__person=annotator, key=key
-        )
-        .values_list(
-            "key", "number", "submitted_at", "assignment__public_id", "assignment__annotator__project__slug"
-        )
-        .first()
-    )
+    row = RECEIPT.row(assignment=assignment_id, person=annotator.pk, key=key)
     return None if row is None else Receipt(*row)
 
 
-def protocols_of(assignment: OpenAssignment) -> list[Protocol]:
+def protocols_of(assignment: OpenAssignment) -> list[queries.NumberedSchema]:
     """The protocols an answer may have been given under, newest first."""
     return queries.protocols_of(assignment.project_id)
 
@@ -108,7 +110,7 @@ class Answer:
     corrects."""
 
     label: dict[str, Any]
-    protocol: Protocol
+    protocol: queries.NumberedSchema
     number: int
     draft_number: int
     timing: Timing
@@ -128,7 +130,7 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, n
             assignment_id=assignment.id,
             number=answer.number + 1,
             key=key,
-            protocol=answer.protocol,
+            protocol_id=answer.protocol.id,
             label=answer.label,
             reason=answer.reason,
             informed=assignment.informed,
@@ -144,17 +146,23 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, n
     return Receipt(key, answer.number + 1, now, assignment.public_id, assignment.project_slug)
 
 
+END_OPEN = PreparedUpdate(
+    lambda: (
+        Assignment.objects.filter(pk=place("assignment"), state=Assignment.State.OPEN),
+        {
+            "state": Assignment.State.SUBMITTED,
+            "ended_at": place("now", DateTimeField()),
+            "draft": None,
+            "draft_number": place("draft_number"),
+            "lease_until": None,
+        },
+    )
+)
+
+
 def end_open(assignment: OpenAssignment, now: datetime, answer: Answer) -> bool:
     """Claim an open assignment for its first answer; of two windows only one can."""
-    return bool(
-        Assignment.objects.filter(pk=assignment.id, state=Assignment.State.OPEN).update(
-            state=Assignment.State.SUBMITTED,
-            ended_at=now,
-            draft=None,
-            draft_number=answer.draft_number,
-            lease_until=None,
-        )
-    )
+    return bool(END_OPEN.count(assignment=assignment.id, now=now, draft_number=answer.draft_number))
 
 
 def take_over(assignment: OpenAssignment, number: int) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Avg, CharField, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import (
     Annotation,
@@ -19,6 +19,7 @@ from annotate.models import (
     Role,
     Round,
 )
+from annotate.prepared import PreparedRead, place
 from annotate.rules.plans import PlannedItem
 
 VISIBLE_STATES = [Assignment.State.OPEN, Assignment.State.SUBMITTED]
@@ -27,46 +28,153 @@ VISIBLE_STATES = [Assignment.State.OPEN, Assignment.State.SUBMITTED]
 OWN = Q(state=Assignment.State.SUBMITTED) | Q(state=Assignment.State.OPEN, round__closed_at=None)
 """In a closed round what was submitted can be read, and nothing is open any more."""
 
-PAGE_COLUMNS = [
-    *("public_id", "state", "order", "sequence", "first_shown_at", "draft", "draft_number"),
-    *("annotator__project__slug", "annotator__project__title_en", "annotator__project__title_zh"),
-    *("annotator__project__kind", "annotator__project__settings", "annotator__project__is_synthetic"),
-    *("item__anchor", "item__text", "item__phase", "item__trace__language"),
-    *("round__informed", "round__closed_at"),
-]
+
+@dataclass(frozen=True, slots=True)
+class OwnRow:
+    """An assignment of one's own with all a page needs, and no private column."""
+
+    id: int
+    public_id: str
+    annotator_id: int
+    order: int
+    sequence: int
+    state: str
+    first_shown_at: datetime | None
+    draft: dict | None
+    draft_number: int
+    project_id: int
+    project_slug: str
+    title_en: str
+    title_zh: str
+    kind: str
+    settings: dict
+    is_synthetic: bool
+    round_id: int
+    informed: bool
+    closed_at: datetime | None
+    phase: str
+    trace_id: int
+    language: str
+    anchor: int
+    item_text: str | None
+    recorded_text: str | None
+    protocol: int
+    label_schema: dict
+
+
+OWN_COLUMNS = (
+    *("pk", "public_id", "annotator", "order", "sequence", "state", "first_shown_at", "draft", "draft_number"),
+    *(f"annotator__project{name}" for name in ("", "__slug", "__title_en", "__title_zh", "__kind", "__settings")),
+    *("annotator__project__is_synthetic", "round", "round__informed", "round__closed_at"),
+    *("item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
+)
 """All that annotators' pages read of an assignment and what it belongs to. What is not named here is not loaded."""
 
 
-def own_assignments(person) -> QuerySet[Assignment]:
-    """The person's own visible assignments with all a page needs and no private column: one statement."""
+def own_assignments() -> QuerySet:
+    """A person's own visible assignments in reading order, with the text that is judged and the newest protocol."""
+    newest = Protocol.objects.filter(project=OuterRef("annotator__project")).order_by("-number")
     judged = Message.objects.filter(trace=OuterRef("item__trace"), index=OuterRef("item__anchor"))
     return (
-        Assignment.objects.filter(OWN, annotator__person=person, annotator__left_at=None, annotator__paused_at=None)
-        .select_related("annotator__project", "item__trace", "round")
-        .only(*PAGE_COLUMNS)
-        .annotate(recorded_text=Subquery(judged.values("text")[:1]))
+        Assignment.objects.filter(
+            OWN, annotator__person=place("person"), annotator__left_at=None, annotator__paused_at=None
+        )
+        .order_by("order")
+        .values_list(
+            *OWN_COLUMNS,
+            Subquery(judged.values("text")[:1]),
+            Subquery(newest.values("number")[:1]),
+            Subquery(newest.values("label_schema")[:1]),
+        )
     )
 
 
-def open_assignments(person, project_slug) -> QuerySet[Assignment]:
-    """Open ones of one project in reading order."""
-    mine = own_assignments(person).filter(annotator__project__slug=project_slug)
-    return mine.filter(state=Assignment.State.OPEN).order_by("order")
+OWN_BY_ADDRESS = PreparedRead(lambda: own_assignments().filter(public_id=place("public_id", CharField()))[:1])
+FIRST_OPEN = PreparedRead(
+    lambda: own_assignments().filter(
+        annotator__project__slug=place("slug", CharField()), state=Assignment.State.OPEN
+    )[:1]
+)
 
 
-def messages_shown(trace_id, *, up_to, requester_only) -> QuerySet[Message]:
+def own_assignment(person, public_id) -> OwnRow | None:
+    """The person's own visible assignment at this address: one statement."""
+    row = OWN_BY_ADDRESS.row(person=person.pk, public_id=public_id)
+    return OwnRow(*row) if row else None
+
+
+def first_open(person, project_slug) -> OwnRow | None:
+    """The first open assignment of one project in reading order: one statement."""
+    row = FIRST_OPEN.row(person=person.pk, slug=project_slug)
+    return OwnRow(*row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    index: int
+    role: str
+    text: str
+    session: int
+    side: str
+    calls: list
+
+
+def messages_before() -> QuerySet:
+    messages = Message.objects.filter(trace=place("trace"), index__lte=place("up_to")).order_by("index")
+    return messages.values_list("index", "role", "text", "session", "side", "calls")
+
+
+EVERY_MESSAGE = PreparedRead(messages_before)
+SEEN_MESSAGES = PreparedRead(lambda: messages_before().filter(seen_by=Message.SeenBy.REQUESTER))
+
+
+def messages_shown(trace_id, *, up_to, requester_only) -> list[ShownMessage]:
     """Messages before and at `up_to`; private ones are not even read where the kind shows the requester's view."""
-    messages = Message.objects.filter(trace=trace_id, index__lte=up_to)
-    return (messages.filter(seen_by=Message.SeenBy.REQUESTER) if requester_only else messages).order_by("index")
+    messages = SEEN_MESSAGES if requester_only else EVERY_MESSAGE
+    return [ShownMessage(*row) for row in messages.rows(trace=trace_id, up_to=up_to)]
 
 
-def files_shown(trace_id, *, up_to) -> QuerySet[File]:
-    return File.objects.filter(trace=trace_id, available_from__lt=up_to).order_by("position")
+@dataclass(frozen=True, slots=True)
+class ShownFile:
+    name: str
+    text: str
+    available_from: int
 
 
-def protocols_of(project_id) -> list[Protocol]:
-    """All protocols of a project without their guidelines, newest first: one statement."""
-    return list(Protocol.objects.filter(project=project_id).defer("guideline_en", "guideline_zh").order_by("-number"))
+FILES = PreparedRead(
+    lambda: (
+        File.objects.filter(trace=place("trace"), available_from__lt=place("up_to"))
+        .order_by("position")
+        .values_list("name", "text", "available_from")
+    )
+)
+
+
+def files_shown(trace_id, *, up_to) -> list[ShownFile]:
+    return [ShownFile(*row) for row in FILES.rows(trace=trace_id, up_to=up_to)]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSchema:
+    """A protocol without its guidelines."""
+
+    id: int
+    number: int
+    label_schema: dict
+
+
+PROTOCOLS = PreparedRead(
+    lambda: (
+        Protocol.objects.filter(project=place("project"))
+        .order_by("-number")
+        .values_list("pk", "number", "label_schema")
+    )
+)
+
+
+def protocols_of(project_id) -> list[NumberedSchema]:
+    """All protocols of a project, newest first: one statement."""
+    return [NumberedSchema(*row) for row in PROTOCOLS.rows(project=project_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,37 +190,45 @@ class Pace:
     last_submitted: str | None
 
 
-def pace_of(assignment: Assignment) -> Pace:
-    """One statement; every part reads a bounded number of index entries, so it costs the same at any size of plan."""
-    mine = Assignment.objects.filter(annotator=assignment.annotator_id, round=assignment.round_id)
+def paces() -> QuerySet:
+    """Every part reads a bounded number of index entries, so it costs the same at any size of plan."""
+    mine = Assignment.objects.filter(annotator=place("annotator"), round=place("round"))
     last = mine.order_by("-order")
-    siblings = mine.filter(sequence=assignment.sequence)
+    siblings = mine.filter(sequence=place("sequence"))
     submitted = mine.filter(state=Assignment.State.SUBMITTED)
     recent = (
         Annotation.objects.filter(
-            assignment__annotator=assignment.annotator_id,
-            assignment__round=assignment.round_id,
-            assignment__order__lt=assignment.order,
-            assignment__order__gte=assignment.order - 20,
+            assignment__annotator=place("annotator"),
+            assignment__round=place("round"),
+            assignment__order__lt=place("order"),
+            assignment__order__gte=place("order") - 20,
             is_current=True,
         )
         .order_by()
         .values("assignment__annotator")
     )
-    row = (
-        Assignment.objects.filter(pk=assignment.pk)
-        .annotate(
-            last_order=Subquery(last.values("order")[:1]),
-            last_sequence=Subquery(last.values("sequence")[:1]),
-            first_here=Subquery(siblings.order_by("order").values("order")[:1]),
-            last_here=Subquery(siblings.order_by("-order").values("order")[:1]),
-            mean_active=Subquery(recent.annotate(mean=Avg("active_ms")).values("mean")),
-            last_submitted=Subquery(submitted.order_by("-ended_at", "-order").values("public_id")[:1]),
-        )
-        .values_list("last_order", "last_sequence", "first_here", "last_here", "mean_active", "last_submitted")
-        .get()
+    return Assignment.objects.filter(pk=place("assignment")).values_list(
+        Subquery(last.values("order")[:1]),
+        Subquery(last.values("sequence")[:1]),
+        Subquery(siblings.order_by("order").values("order")[:1]),
+        Subquery(siblings.order_by("-order").values("order")[:1]),
+        Subquery(recent.annotate(mean=Avg("active_ms")).values("mean")),
+        Subquery(submitted.order_by("-ended_at", "-order").values("public_id")[:1]),
     )
-    last_order, last_sequence, first_here, last_here, mean_active, last_submitted = row
+
+
+PACE = PreparedRead(paces)
+
+
+def pace_of(assignment: OwnRow) -> Pace:
+    """One statement."""
+    last_order, last_sequence, first_here, last_here, mean_active, last_submitted = PACE.row(
+        assignment=assignment.id,
+        annotator=assignment.annotator_id,
+        round=assignment.round_id,
+        sequence=assignment.sequence,
+        order=assignment.order,
+    )
     return Pace(
         n_planned=last_order + 1,
         n_in_trace=last_here - first_here + 1,

@@ -90,7 +90,8 @@ def test_a_demo_is_not_served_to_other_machines(tmp_path):
 )
 def test_a_demo_is_not_served_through_a_proxy(tmp_path, name, value):
     command, environment = serve(tmp_path / "data", "--host", "127.0.0.1", "--port", "8000")
-    done = subprocess.run(command, cwd=ROOT, env=environment | {name: value}, capture_output=True, text=True)
+    environment |= {name: value}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert name in done.stderr
     assert "./run --no-demo --data DIR --host 127.0.0.1" in done.stderr

@@ -341,7 +341,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='assignment',
-            index=models.Index(fields=['annotator', 'state', 'order'], name='assignment_next'),
+            index=models.Index(fields=['annotator', 'state', 'round', 'order'], name='assignment_next'),
         ),
         migrations.AddIndex(
             model_name='assignment',

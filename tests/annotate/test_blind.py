@@ -153,11 +153,11 @@ def test_the_time_left_is_told_from_ones_own_pace(ana):
     assert show(assignment).progress.minutes_left == 6
 
 
-def test_a_submitted_item_is_shown_with_ones_own_answer_and_its_protocol(ana):
+def test_a_submitted_item_is_shown_with_ones_own_answer_and_corrected_under_the_newest_protocol(ana):
     assignment = make_submitted(ana, label="unrepairable_or_no_answer")
     make_protocol(ana.project)
     item = show(assignment)
-    assert (item.is_submitted, item.number, item.protocol) == (True, 1, 1)
+    assert (item.is_submitted, item.number, item.protocol) == (True, 1, 2)
     assert (item.label["label"], item.submitted_at) == ("unrepairable_or_no_answer", NOW)
     assert item.undo_id == assignment.public_id
     open_item = show(make_assignment(ana))

@@ -36,8 +36,8 @@ def plannable(cast, assignment):
 
 
 READS = {
-    "own_assignments": lambda cast, one: [row.item.trace.language for row in queries.own_assignments(cast.ana.person)],
-    "open_assignments": lambda cast, one: list(queries.open_assignments(cast.ana.person, cast.project.slug)),
+    "own_assignment": lambda cast, one: queries.own_assignment(cast.ana.person, one.public_id),
+    "first_open": lambda cast, one: queries.first_open(cast.ana.person, cast.project.slug),
     "messages_shown": messages,
     "files_shown": lambda cast, one: list(queries.files_shown(one.item.trace_id, up_to=9)),
     "protocols_of": lambda cast, one: [row.label_schema for row in queries.protocols_of(cast.project.pk)],

@@ -16,7 +16,10 @@ ANYTHING = "anything"
 
 TEXTS = ("annotate.rules", "annotate.traces")
 PURE_KINDS = (*TEXTS, "annotate.kinds.base")
-BELOW_SERVICES = (*TEXTS, "annotate.kinds", "annotate.models", "annotate.queries", "annotate.errors")
+BELOW_SERVICES = (
+    *TEXTS,
+    *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.errors"),
+)
 SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}" for name in ("stats", "methods", "judges", "tools", "models", "queries", "errors")
 )
@@ -94,10 +97,11 @@ ROWS = (
     ),
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
     Row("annotate/models/", ("annotate/models/*",), ("django", *TEXTS, "annotate.kinds", OWN)),
+    Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row(
         "annotate/queries.py",
         ("annotate/queries.py",),
-        ("django", "numpy", *TEXTS, "annotate.kinds", "annotate.models"),
+        ("django", "numpy", *TEXTS, "annotate.kinds", "annotate.models", "annotate.prepared"),
     ),
     Row(
         "scoring/models.py or scoring/queries.py",
