@@ -253,7 +253,7 @@ def own_project(person, project_slug) -> OwnProject:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnAnswer:
+class OwnAnnotation:
     """A line in the list of one's own submitted items."""
 
     public_id: str
@@ -262,10 +262,10 @@ class OwnAnswer:
     submitted_at: datetime
 
 
-def own_answers(person, project_slug, *, before: int | None, limit: int) -> list[OwnAnswer]:
+def own_annotations(person, project_slug, *, before: int | None, limit: int) -> list[OwnAnnotation]:
     """One's own submitted items, newest in the plan first, by pages: one statement."""
     rows = queries.own_submitted(person, project_slug, before=before)[:limit]
-    return [OwnAnswer(row.public_id, row.sequence, row.order, row.ended_at) for row in rows]
+    return [OwnAnnotation(row.public_id, row.sequence, row.order, row.ended_at) for row in rows]
 
 
 def guideline(person, project_slug) -> tuple[int, str, str]:

@@ -51,7 +51,7 @@ def load_demo(*, now: datetime) -> bool:
                 raise Refused(report.tally.problems[0])
         add_people(project, plan, now)
         replies = replies_of(project)
-        know_answers(project, replies)
+        settle_known(project, replies)
         label_everything(project, replies, now)
     return True
 
@@ -159,9 +159,9 @@ def located(span, text):
     return {"start": start, "end": start + len(span["quote"]), "type": span["type"], "quote": span["quote"]}
 
 
-def know_answers(project, replies) -> None:
+def settle_known(project, replies) -> None:
     kind = kind_of(project.kind)
-    for row in rows_of("expected.jsonl"):
+    for row in rows_of("known.jsonl"):
         reply = replies[row["trace"], row["reply"]]
         Settlement.objects.create(
             item_id=reply.item,

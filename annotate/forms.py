@@ -10,7 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
 from annotate.kinds.base import LabelError, TaskKind
-from annotate.labeling import Answer, Timing
+from annotate.labeling import NewAnnotation, Timing
 from annotate.models import Person
 from annotate.queries import NumberedSchema
 from annotate.traces.base import Problem, gettext_noop
@@ -23,7 +23,9 @@ MAX_NUMBER = 2**31 - 1
 """What PostgreSQL keeps in a column of whole numbers."""
 
 
-def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[NumberedSchema]) -> Answer:
+def read_annotation(
+    post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[NumberedSchema]
+) -> NewAnnotation:
     """The answer in a post; LabelError names every field that is wrong."""
     by_number = {str(protocol.number): protocol for protocol in protocols}
     protocol = by_number.get(post.get("protocol", ""))
@@ -33,7 +35,7 @@ def read_answer(post: Mapping[str, str], *, kind: TaskKind, text: str, protocols
     refuse_unstorable(data, post.get("reason", ""))
     label = kind.parse(data, protocol.label_schema or kind.schema, text)
     timing = Timing(*(whole_number(post, name) for name in ("raw_ms", "active_ms", "hidden_ms")))
-    return Answer(
+    return NewAnnotation(
         label=kind.dump(label),
         protocol=protocol,
         number=whole_number(post, "number", most=MAX_NUMBER),

@@ -105,7 +105,7 @@ def is_current(mine: QuerySet[Assignment], number: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NewAnnotation:
     """A checked answer. `number` is the annotation its form was opened on: 0 for a first answer, else the one that it
     corrects."""
 
@@ -117,33 +117,33 @@ class Answer:
     reason: str
 
 
-def submit_annotation(*, assignment: OpenAssignment, key: str, answer: Answer, now: datetime) -> Receipt:
+def submit_annotation(*, assignment: OpenAssignment, key: str, new: NewAnnotation, now: datetime) -> Receipt:
     """Store an answer, whole or not at all, and open the next item."""
-    if answer.number:
-        check_correction(assignment, answer.reason)
-    timing = answer.timing.bounded(assignment.first_shown_at, now, is_first=not answer.number)
+    if new.number:
+        check_correction(assignment, new.reason)
+    timing = new.timing.bounded(assignment.first_shown_at, now, is_first=not new.number)
     with transaction.atomic():
-        is_ours = take_over(assignment, answer.number) if answer.number else end_open(assignment, now, answer)
+        is_ours = take_over(assignment, new.number) if new.number else end_open(assignment, now, new)
         if not is_ours:
             return stored_receipt(assignment, key)
         Annotation.objects.create(
             assignment_id=assignment.id,
-            number=answer.number + 1,
+            number=new.number + 1,
             key=key,
-            protocol_id=answer.protocol.id,
-            label=answer.label,
-            reason=answer.reason,
+            protocol_id=new.protocol.id,
+            label=new.label,
+            reason=new.reason,
             informed=assignment.informed,
             raw_ms=timing.raw_ms,
             active_ms=timing.active_ms,
             hidden_ms=timing.hidden_ms,
             submitted_at=now,
         )
-        if not answer.number:
+        if not new.number:
             assigning.open_next(
                 annotator_id=assignment.annotator_id, round_id=assignment.round_id, ended_id=assignment.id, now=now
             )
-    return Receipt(key, answer.number + 1, now, assignment.public_id, assignment.project_slug)
+    return Receipt(key, new.number + 1, now, assignment.public_id, assignment.project_slug)
 
 
 END_OPEN = PreparedUpdate(
@@ -160,9 +160,9 @@ END_OPEN = PreparedUpdate(
 )
 
 
-def end_open(assignment: OpenAssignment, now: datetime, answer: Answer) -> bool:
+def end_open(assignment: OpenAssignment, now: datetime, new: NewAnnotation) -> bool:
     """Claim an open assignment for its first answer; of two windows only one can."""
-    return bool(END_OPEN.count(assignment=assignment.id, now=now, draft_number=answer.draft_number))
+    return bool(END_OPEN.count(assignment=assignment.id, now=now, draft_number=new.draft_number))
 
 
 def take_over(assignment: OpenAssignment, number: int) -> bool:

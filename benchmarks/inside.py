@@ -128,7 +128,7 @@ def requests(client):
     yield "submit again", f"{form.item}submit/", forms.answer_to(correction)
     following = forms.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
     yield "report a problem", f"{following.item}problem/", {"problem": "The text is cut off."}
-    yield "own answers", f"/projects/{PROJECT}/answers/", None
+    yield "own answers", f"/projects/{PROJECT}/annotations/", None
     yield "guideline", f"/projects/{PROJECT}/guideline/", None
     yield "keep alive", "/alive/", {}
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate import blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.forms import KEY, MAX_DRAFT_CHARACTERS, MAX_NUMBER, read_answer, read_key, refuse_unstorable
+from annotate.forms import KEY, MAX_DRAFT_CHARACTERS, MAX_NUMBER, read_annotation, read_key, refuse_unstorable
 from annotate.kinds.base import LabelError
 from annotate.markdown import guideline_html
 from annotate.traces.base import Problem, gettext_noop
@@ -117,13 +117,13 @@ def submit_annotation(request, public_id):
     if receipt is None:  # a known key is answered before any check
         assignment = blind.open_assignment(request.user, public_id)
         try:
-            answer = read_answer(
+            new = read_annotation(
                 request.POST,
                 kind=assignment.kind,
                 text=assignment.text,
                 protocols=labeling.protocols_of(assignment),
             )
-            receipt = labeling.submit_annotation(assignment=assignment, key=key, answer=answer, now=timezone.now())
+            receipt = labeling.submit_annotation(assignment=assignment, key=key, new=new, now=timezone.now())
         except LabelError as error:
             return refuse(request, public_id, error.problems, posted=request.POST)
         except ReasonMissing:
@@ -257,15 +257,15 @@ PROBLEM_EMPTY = Problem(
 
 @require_safe
 @own
-def own_answers(request, project):
+def own_annotations(request, project):
     """The list of one's own submitted items, by pages of the plan."""
     own = blind.own_project(request.user, project)
     before = request.GET.get("before", "")
-    answers = blind.own_answers(
+    answers = blind.own_annotations(
         request.user, project, before=int(before) if before.isdecimal() and len(before) < 10 else None, limit=N_ANSWERS
     )
     context = {"project": own, "answers": answers, "more": answers[-1].order if len(answers) == N_ANSWERS else None}
-    return render(request, "annotate/own_answers.html", context)
+    return render(request, "annotate/own_annotations.html", context)
 
 
 @require_safe

@@ -180,7 +180,7 @@ def test_an_item_is_assigned_once_to_an_annotator_in_a_round(cast):
 
 def submit(assignment):
     opened = blind.open_assignment(assignment.annotator.person, assignment.public_id)
-    answer = labeling.Answer(
+    answer = labeling.NewAnnotation(
         label={"label": "readable", "states_no_result": False, "spans": [], "comment": ""},
         protocol=assignment.annotator.project.protocols.get(),
         number=0,
@@ -188,7 +188,7 @@ def submit(assignment):
         timing=labeling.Timing(0, 0, 0),
         reason="",
     )
-    labeling.submit_annotation(assignment=opened, key=f"key-of-{assignment.public_id}", answer=answer, now=NOW)
+    labeling.submit_annotation(assignment=opened, key=f"key-of-{assignment.public_id}", new=answer, now=NOW)
 
 
 def report(assignment):

@@ -127,9 +127,9 @@ def test_every_page_says_that_the_labels_are_synthetic(project, client, few_resa
         "demo": [
             reverse("annotate:home"),
             reverse("annotate:label_item", args=[assignment.public_id]),
-            reverse("annotate:own_answers", args=["demo"]),
+            reverse("annotate:own_annotations", args=["demo"]),
             reverse("annotate:guideline", args=["demo"]),
-            reverse("annotate:own_answers", args=["demo"]),
+            reverse("annotate:own_annotations", args=["demo"]),
             reverse("annotate:guideline", args=["demo"]),
         ],
         "lea": [

@@ -210,7 +210,7 @@ def test_model_and_run_names_stand_in_no_text():
 
 
 def test_the_expected_answers_cover_the_practice_replies_in_both_languages():
-    rows = lines("expected.jsonl")
+    rows = lines("known.jsonl")
     practice = {trace["id"] for trace in traces("practice")}
     assert [(row["trace"], row["reply"]) for row in rows] == [key for key in reply_places() if key[0] in practice]
     assert {row["label"] for row in rows} == LABELS
@@ -226,7 +226,7 @@ def test_every_annotator_labels_every_reply_once():
     }
 
 
-@pytest.mark.parametrize("name", ["expected.jsonl", "labels.jsonl"])
+@pytest.mark.parametrize("name", ["known.jsonl", "labels.jsonl"])
 def test_labels_follow_the_rules_and_their_quotes_stand_in_the_reply(name):
     for row in lines(name):
         text = reply_text((row["trace"], row["reply"]))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from annotate.forms import MAX_REASON, SetUpForm, read_answer, read_key, refuse_unstorable, strings_in
+from annotate.forms import MAX_REASON, SetUpForm, read_annotation, read_key, refuse_unstorable, strings_in
 from annotate.kinds.base import LabelError
 from annotate.kinds.reply.kind import KIND
 from annotate.labeling import Timing
@@ -16,7 +16,7 @@ POST = {"label": "readable", "protocol": "1"}
 
 
 def read(**fields):
-    return read_answer({**POST, **fields}, kind=KIND, text="Some text.", protocols=PROTOCOLS)
+    return read_annotation({**POST, **fields}, kind=KIND, text="Some text.", protocols=PROTOCOLS)
 
 
 def refusals(call, *args, **kwargs):

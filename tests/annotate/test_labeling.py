@@ -7,7 +7,7 @@ import pytest
 
 from annotate import assigning, blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.labeling import Answer, Timing
+from annotate.labeling import NewAnnotation, Timing
 from annotate.models import Annotation, Assignment, Membership, Post
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import NOW, make_cast, make_member, make_plan, make_protocol
@@ -36,12 +36,12 @@ def plan(ana):
 def answer(assignment, label=READABLE, **fields):
     protocol = assignment.annotator.project.protocols.order_by("-number").first()
     values = {"number": 0, "draft_number": 0, "timing": Timing(5000, 4000, 500), "reason": "", "protocol": protocol}
-    return Answer(label=label, **{**values, **fields})
+    return NewAnnotation(label=label, **{**values, **fields})
 
 
 def submit(assignment, *, key=KEY, now=LATER, person=None, **fields):
     opened = blind.open_assignment(person or assignment.annotator.person, assignment.public_id)
-    return labeling.submit_annotation(assignment=opened, key=key, answer=answer(assignment, **fields), now=now)
+    return labeling.submit_annotation(assignment=opened, key=key, new=answer(assignment, **fields), now=now)
 
 
 def find(assignment, key=KEY):

@@ -92,7 +92,7 @@ def test_a_view_needs_a_signed_in_person_unless_it_is_marked(who, asked, headers
 
 
 def test_a_redirect_to_sign_in_remembers_the_whole_address():
-    request = RequestFactory().get("/projects/x/answers/?before=7")
+    request = RequestFactory().get("/projects/x/annotations/?before=7")
     request.user = Anonymous()
     answer = login_required(view).process_view(request, view, (), {})
-    assert answer["Location"] == "/sign-in/?next=/projects/x/answers/%3Fbefore%3D7"
+    assert answer["Location"] == "/sign-in/?next=/projects/x/annotations/%3Fbefore%3D7"

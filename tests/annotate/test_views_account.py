@@ -62,7 +62,7 @@ def test_an_account_without_a_password_and_one_that_is_off_cannot_sign_in(client
 
 
 def test_signing_in_leads_back_to_the_page_one_came_for(client, ana):
-    wanted = reverse("annotate:own_answers", args=["replies"])
+    wanted = reverse("annotate:own_annotations", args=["replies"])
     response = client.get(wanted)
     assert (response.status_code, response["Location"]) == (302, f"{reverse('annotate:sign_in')}?next={wanted}")
     assert sign_in(client, next=wanted)["Location"] == wanted
@@ -327,7 +327,7 @@ def test_every_page_answers_in_the_chinese_interface(client, world, secret, who)
             assert response["Content-Language"] == "zh-hans", name
             if response.status_code == 200:
                 answered.add(name)
-    own = {"annotate:label_item", "annotate:own_answers", "annotate:guideline"}
+    own = {"annotate:label_item", "annotate:own_annotations", "annotate:guideline"}
     lead = {"annotate:show_project", "scoring:show_agreement"}
     everybody = {"annotate:home", "annotate:set_up"}
     expected = {"ana": everybody | own, "lea": everybody | lead, "rita": everybody}[who]

@@ -583,13 +583,13 @@ def test_a_correction_in_a_closed_round_is_404(page, ana):
 
 def test_the_list_of_ones_own_answers_goes_by_pages(page, ana):
     rows = [make_submitted(ana) for _ in range(52)]
-    first = page.get(reverse("annotate:own_answers", args=[ana.project.slug]))
+    first = page.get(reverse("annotate:own_annotations", args=[ana.project.slug]))
     links = [a["href"] for a in Elements(first).all("a") if "/label/" in a["href"] and "/projects/" not in a["href"]]
     assert links == [url("label_item", row) for row in rows[:1:-1]]
-    rest = page.get(reverse("annotate:own_answers", args=[ana.project.slug]), {"before": "2"})
+    rest = page.get(reverse("annotate:own_annotations", args=[ana.project.slug]), {"before": "2"})
     assert url("label_item", rows[0]) in words(rest)
     for strange in ("x", "-1", "9" * 30, "²"):
-        address = reverse("annotate:own_answers", args=[ana.project.slug])
+        address = reverse("annotate:own_annotations", args=[ana.project.slug])
         assert page.get(address, {"before": strange}).status_code == 200
 
 
@@ -670,7 +670,7 @@ def test_home_lists_ones_own_projects_with_the_way_into_each(page, cast):
     assert "scoring" not in words(response)
 
 
-@pytest.mark.parametrize("name", ["next_item", "own_answers", "guideline"])
+@pytest.mark.parametrize("name", ["next_item", "own_annotations", "guideline"])
 def test_the_pages_of_a_project_are_for_its_people(page, cast, name):
     assert page.get(reverse(f"annotate:{name}", args=[cast.project.slug])).status_code in (200, 302)
     missing = page.get(reverse(f"annotate:{name}", args=["no-such-project"]))
@@ -789,7 +789,7 @@ def statement_counts(page, ana, size):
         ),
         "submit_annotation already": lambda: submit(page, plan[half], key="key-of-a-third-answer", headers=HTMX),
         "report_problem": lambda: page.post(url("report_problem", plan[half + 2]), {"problem": "Cut."}, headers=HTMX),
-        "own_answers": lambda: page.get(reverse("annotate:own_answers", args=[project])),
+        "own_annotations": lambda: page.get(reverse("annotate:own_annotations", args=[project])),
         "guideline": lambda: page.get(reverse("annotate:guideline", args=[project]), headers=HTMX),
         "keep_alive": lambda: page.post(reverse("annotate:keep_alive"), headers=HTMX),
         "set_language": lambda: page.post(reverse("annotate:set_language"), {"language": "en"}),
@@ -821,7 +821,7 @@ def test_each_request_takes_a_fixed_number_of_statements(page, ana, size):
         "submit_annotation of a correction": (200, 14),
         "submit_annotation already": (409, 13),
         "report_problem": (200, 13),
-        "own_answers": (200, 4),
+        "own_annotations": (200, 4),
         "guideline": (200, 4),
         "keep_alive": (204, 2),
         "set_language": (302, 3),

@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGES = {
-    "demo": ["/", "/projects/demo/label/", "/projects/demo/answers/", "/projects/demo/guideline/"],
+    "demo": ["/", "/projects/demo/label/", "/projects/demo/annotations/", "/projects/demo/guideline/"],
     "lea": ["/", "/projects/demo/", "/projects/demo/agreement/"],
 }
 

@@ -66,7 +66,7 @@ AUDIENCE = {
     "annotate:save_draft": "whose assignment it is",
     "annotate:report_problem": "whose assignment it is",
     "annotate:next_item": "members",
-    "annotate:own_answers": "members",
+    "annotate:own_annotations": "members",
     "annotate:guideline": "members",
     "annotate:show_project": "leads",
     "annotate:give_back": "leads",
@@ -356,7 +356,10 @@ class Crawl:
         """Whether the route serves this person at the place."""
         audience = AUDIENCE.get(route.name, "")
         if audience == "whose assignment it is":
-            return who != "gone" and what in (f"open of {who}", f"submitted of {who}", f"rewritten of {who}")
+            # One's own report, sent again because its answer was lost, is answered like the first.
+            reported = [f"problem of {who}"] if route.name == "annotate:report_problem" else []
+            own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", *reported]
+            return who != "gone" and what in own
         if audience not in ("members", "leads"):
             return True
         return who in (LEADS if audience == "leads" else MEMBERS).get(what.split(";")[0], ())

@@ -143,7 +143,7 @@ def reader(client):
         "open item": reverse("annotate:label_item", args=[open_.public_id]),
         "submitted item": reverse("annotate:label_item", args=[done.public_id]),
         "correction": reverse("annotate:correct_item", args=[done.public_id]),
-        "own answers": reverse("annotate:own_answers", args=[cast.project.slug]),
+        "own answers": reverse("annotate:own_annotations", args=[cast.project.slug]),
         "guideline": reverse("annotate:guideline", args=[cast.project.slug]),
         "missing": "/never-was/",
     }
