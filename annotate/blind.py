@@ -36,7 +36,6 @@ class Progress:
     """The annotator's own way through the plan; counts nothing of anybody else's."""
 
     sequence: int
-    n_sequences: int
     place: int
     n_places: int
     order: int
@@ -215,7 +214,6 @@ def progress_of(row: queries.OwnRow, pace: queries.Pace) -> Progress:
     left = pace.n_planned - row.order
     return Progress(
         sequence=row.sequence,
-        n_sequences=pace.n_sequences,
         place=pace.place_in_trace,
         n_places=pace.n_in_trace,
         order=row.order + 1,

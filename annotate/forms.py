@@ -32,7 +32,7 @@ def read_annotation(
     if protocol is None:
         raise LabelError(broken_page("protocol"))
     data = kind.read_form(post)
-    refuse_unstorable(data, post.get("reason", ""))
+    refuse_unstorable({**data, "reason": post.get("reason", "")})
     label = kind.parse(data, protocol.label_schema or kind.schema, text)
     timing = Timing(*(whole_number(post, name) for name in ("raw_ms", "active_ms", "hidden_ms")))
     return NewAnnotation(
@@ -61,14 +61,16 @@ def whole_number(post: Mapping[str, str], name: str, *, most: int = 10**15) -> i
     return int(value)
 
 
-def refuse_unstorable(*values: Any) -> None:
-    """U+0000 and lone surrogates cannot be stored on every database, so neither is taken on any."""
-    for text in strings_in(values):
+def refuse_unstorable(fields: Mapping[str, Any]) -> None:
+    """U+0000 and lone surrogates cannot be stored on every database, so neither is taken on any; the field that holds
+    one is named."""
+    texts = ((field, text) for field, value in fields.items() for text in strings_in([field, value]))
+    for name, text in texts:
         if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
             raise LabelError(
                 Problem(
                     code="nul_character" if "\x00" in text else "lone_surrogate",
-                    field="comment",
+                    field=name,
                     expected=gettext_noop("The text holds a character that cannot be stored."),
                     remedy=gettext_noop("Remove it; it is invisible and may have come with a pasted text."),
                 )

@@ -185,7 +185,6 @@ class Pace:
     n_planned: int
     n_in_trace: int
     place_in_trace: int
-    n_sequences: int
     seconds: float | None
     last_submitted: str | None
 
@@ -209,7 +208,6 @@ def paces() -> QuerySet:
     )
     return Assignment.objects.filter(pk=place("assignment")).values_list(
         Subquery(last.values("order")[:1]),
-        Subquery(last.values("sequence")[:1]),
         Subquery(siblings.order_by("order").values("order")[:1]),
         Subquery(siblings.order_by("-order").values("order")[:1]),
         Subquery(recent.annotate(mean=Avg("active_ms")).values("mean")),
@@ -222,7 +220,7 @@ PACE = PreparedRead(paces)
 
 def pace_of(assignment: OwnRow) -> Pace:
     """One statement."""
-    last_order, last_sequence, first_here, last_here, mean_active, last_submitted = PACE.row(
+    last_order, first_here, last_here, mean_active, last_submitted = PACE.row(
         assignment=assignment.id,
         annotator=assignment.annotator_id,
         round=assignment.round_id,
@@ -233,7 +231,6 @@ def pace_of(assignment: OwnRow) -> Pace:
         n_planned=last_order + 1,
         n_in_trace=last_here - first_here + 1,
         place_in_trace=assignment.order - first_here + 1,
-        n_sequences=last_sequence,
         seconds=None if mean_active is None else float(mean_active) / 1000,
         last_submitted=last_submitted,
     )

@@ -81,11 +81,11 @@ def test_anything_else_is_no_key(key):
     ],
 )
 def test_what_no_database_stores_is_refused(fields, code):
-    assert refusals(read, **fields)[0][0] == code
+    assert refusals(read, **fields)[0] == (code, *fields)
 
 
 def test_what_can_be_stored_is_left_alone():
-    refuse_unstorable({"a": ["\N{WOMAN}\u200d\N{GIRL}", {"\u202e": "\x01"}]}, "", None, 5)
+    refuse_unstorable({"a": ["\N{WOMAN}\u200d\N{GIRL}", {"\u202e": "\x01"}], "b": "", "c": None, "d": 5})
 
 
 def test_every_text_of_a_value_is_looked_at_however_deep():
