@@ -2,6 +2,8 @@
 and exit 1 with the problem when it refuses."""
 
 import json
+import os
+import sys
 from argparse import ArgumentTypeError
 
 from django.core.management.base import BaseCommand
@@ -33,8 +35,12 @@ class SaidCommand(BaseCommand):
         except Refused as refusal:
             self.refuse([refusal.problem], as_json=options["json"])
         lines = [json.dumps(result, ensure_ascii=False, allow_nan=False)] if options["json"] else self.words(result)
-        for line in lines:
-            self.stdout.write(line)
+        try:
+            for line in lines:
+                self.stdout.write(line)
+            self.stdout.flush()
+        except BrokenPipeError:  # who reads it, `head` for one, has enough; Python would say so once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def say(self, line):
         """A word on the way, on standard error."""

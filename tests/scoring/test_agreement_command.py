@@ -2,10 +2,14 @@
 
 import html
 import json
+import os
 import re
+import subprocess
+import sys
 from io import StringIO
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import translation
@@ -310,3 +314,14 @@ def test_a_table_without_a_rating_is_refused_unless_its_labels_are_declared(tmp_
     assert said.code == 0
     assert said.object["agreement"]["fleiss_kappa"]["reason"] == "empty"
     assert "No ratings yet." in Said("--csv", str(path), "--categories", "yes", "no").out
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,rater,label\n1,ana,yes\n1,ben,yes\n2,ana,no\n2,ben,yes\n", "utf-8")
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "manage.py", "agreement", "--csv", str(path)]
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=settings.ROOT, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
