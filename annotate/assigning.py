@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import DateTimeField, Exists, Subquery
 
-from annotate import queries
+from annotate import lead_queries, queries
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
 from annotate.prepared import PreparedUpdate, place
@@ -93,7 +93,7 @@ def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: da
 
 def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:
     """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more."""
-    if not queries.led_projects(lead).filter(pk=project.pk).exists():
+    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
         raise NotYours
     with transaction.atomic():
         given = Assignment.objects.filter(

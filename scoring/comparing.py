@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotate import queries
+from annotate import lead_queries, queries
 from annotate.errors import Refused
 from annotate.kinds.base import Measure
 from annotate.kinds.registry import kind_of
@@ -67,7 +67,7 @@ def agreement_report(project: Project, *, phase: str = "main", measure: str | No
     chosen = [one for one in measures if measure in (None, one.name)]
     if not chosen:
         raise Refused(unknown_measure(measure, measures))
-    rows = queries.rated_rows(project, phase=phase)
+    rows = lead_queries.rated_rows(project, phase=phase)
     labels = [kind.parse(row.label, schemas[row.protocol], None) for row in rows]
     return AgreementReport(
         project=project.slug,
@@ -75,12 +75,14 @@ def agreement_report(project: Project, *, phase: str = "main", measure: str | No
         is_synthetic=project.is_synthetic,
         is_result=phase == "main",
         open_lead=project.open_lead,
-        n_problems=queries.n_problems(project, phase=phase),
+        n_problems=lead_queries.n_problems(project, phase=phase),
         measures=tuple(MeasureReport(one, measure_agreement(one, rows, labels, project.seed)) for one in chosen),
     )
 
 
-def measure_agreement(measure: Measure, rows: Sequence[queries.Rated], labels: Sequence, seed: int) -> PanelAgreement:
+def measure_agreement(
+    measure: Measure, rows: Sequence[lead_queries.Rated], labels: Sequence, seed: int
+) -> PanelAgreement:
     """One measure's table and everything computed from it; Refused where the rows make no table."""
     triples = [(row.item, row.rater, measure.rate(label)) for row, label in zip(rows, labels, strict=True)]
     try:

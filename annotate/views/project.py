@@ -5,13 +5,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import assigning, queries
+from annotate import assigning, lead_queries
 from annotate.models import Project
 
 
 def led_project(request, slug) -> Project:
     """A project the person leads; the one 404 for any other."""
-    project = queries.led_projects(request.user).filter(slug=slug).first()
+    project = lead_queries.led_projects(request.user).filter(slug=slug).first()
     if project is None:
         raise Http404
     return project
@@ -23,9 +23,9 @@ def show_project(request, project):
     context = {
         "project": project,
         "title": project.title_zh if get_language() == "zh-hans" else project.title_en,
-        "members": queries.member_progress(project),
-        "batches": queries.batches_of(project),
-        "problems": queries.problem_reports(project),
+        "members": lead_queries.member_progress(project),
+        "batches": lead_queries.batches_of(project),
+        "problems": lead_queries.problem_reports(project),
     }
     return render(request, "annotate/show_project.html", context)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate import queries
+from annotate import lead_queries, queries
 from annotate.models import Annotation, Assignment, ImportBatch, Membership, Settlement
 from annotate.traces import base
 from tests.factories import (
@@ -48,14 +48,14 @@ READS = {
     "memberships_of": lambda cast, one: [row.project.slug for row in queries.memberships_of(cast.ana.person)],
     "plannable_items": plannable,
     "last_place": lambda cast, one: queries.last_place(cast.ana.pk, one.round_id),
-    "rated_rows": lambda cast, one: queries.rated_rows(cast.project, phase="main"),
-    "problem_reports": lambda cast, one: queries.problem_reports(cast.project),
+    "rated_rows": lambda cast, one: lead_queries.rated_rows(cast.project, phase="main"),
+    "problem_reports": lambda cast, one: lead_queries.problem_reports(cast.project),
     "own_submitted": lambda cast, one: list(queries.own_submitted(cast.ana.person, cast.project.slug, before=None)),
     "guideline_for": lambda cast, one: queries.guideline_for(cast.ana.person, cast.project.slug),
-    "led_projects": lambda cast, one: list(queries.led_projects(cast.lea.person)),
-    "member_progress": lambda cast, one: [row.person.username for row in queries.member_progress(cast.project)],
-    "batches_of": lambda cast, one: list(queries.batches_of(cast.project)),
-    "n_problems": lambda cast, one: queries.n_problems(cast.project, phase="main"),
+    "led_projects": lambda cast, one: list(lead_queries.led_projects(cast.lea.person)),
+    "member_progress": lambda cast, one: [row.person.username for row in lead_queries.member_progress(cast.project)],
+    "batches_of": lambda cast, one: list(lead_queries.batches_of(cast.project)),
+    "n_problems": lambda cast, one: lead_queries.n_problems(cast.project, phase="main"),
 }
 
 
@@ -85,7 +85,7 @@ def test_what_comes_later_or_is_private_is_not_even_read(cast):
 
 
 def rated(cast, phase="main"):
-    return [(row.rater, row.label["label"]) for row in queries.rated_rows(cast.project, phase=phase)]
+    return [(row.rater, row.label["label"]) for row in lead_queries.rated_rows(cast.project, phase=phase)]
 
 
 def test_labels_of_the_phase_come_by_item_and_code_with_their_cluster_and_protocol(cast):
@@ -94,7 +94,7 @@ def test_labels_of_the_phase_come_by_item_and_code_with_their_cluster_and_protoc
     make_submitted(cast.ben, first)
     make_submitted(cast.ana, first, "unrepairable_or_no_answer")
     make_submitted(cast.ana, second)
-    rows = queries.rated_rows(cast.project, phase="main")
+    rows = lead_queries.rated_rows(cast.project, phase="main")
     assert [(row.item, row.rater) for row in rows] == [(first.pk, "a1"), (first.pk, "a2"), (second.pk, "a1")]
     assert {(row.cluster, row.protocol, row.phase) for row in rows} == {("task-7", 1, "main")}
     assert rows[0].label["label"] == "unrepairable_or_no_answer"
@@ -152,19 +152,20 @@ def test_progress_counts_each_members_assignments_by_state(cast):
     make_submitted(cast.ana)
     make_assignment(cast.ana, state=State.PROBLEM)
     make_assignment(cast.ana)
-    rows = {row.code: (row.n_submitted, row.n_problem, row.n_assigned) for row in queries.member_progress(cast.project)}
+    members = lead_queries.member_progress(cast.project)
+    rows = {row.code: (row.n_submitted, row.n_problem, row.n_assigned) for row in members}
     assert rows == {"a1": (1, 1, 3), "a2": (0, 0, 0), "r3": (0, 0, 0), "l4": (0, 0, 0)}
 
 
 def test_imports_under_way_are_not_listed(cast):
     done, refused = make_batch(cast.project), make_batch(cast.project, state=ImportBatch.State.REFUSED)
     make_batch(cast.project, state=ImportBatch.State.STAGED)
-    assert list(queries.batches_of(cast.project)) == [refused, done]
+    assert list(lead_queries.batches_of(cast.project)) == [refused, done]
 
 
 def test_projects_are_led_by_leads_only_and_while_they_are_there(cast):
-    assert list(queries.led_projects(cast.lea.person)) == [cast.project]
+    assert list(lead_queries.led_projects(cast.lea.person)) == [cast.project]
     for member in (cast.ana, cast.rita, cast.zoe):
-        assert not queries.led_projects(member.person).exists()
+        assert not lead_queries.led_projects(member.person).exists()
     Membership.objects.filter(pk=cast.lea.pk).update(left_at=NOW)
-    assert not queries.led_projects(cast.lea.person).exists()
+    assert not lead_queries.led_projects(cast.lea.person).exists()

@@ -18,7 +18,8 @@ TEXTS = ("annotate.rules", "annotate.traces")
 PURE_KINDS = (*TEXTS, "annotate.kinds.base")
 BELOW_SERVICES = (
     *TEXTS,
-    *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.errors"),
+    *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
+    "annotate.errors",
 )
 SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}" for name in ("stats", "methods", "judges", "tools", "models", "queries", "errors")
@@ -99,8 +100,8 @@ ROWS = (
     Row("annotate/models/", ("annotate/models/*",), ("django", *TEXTS, "annotate.kinds", OWN)),
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row(
-        "annotate/queries.py",
-        ("annotate/queries.py",),
+        "annotate/queries.py or lead_queries.py",
+        ("annotate/queries.py", "annotate/lead_queries.py"),
         ("django", "numpy", *TEXTS, "annotate.kinds", "annotate.models", "annotate.prepared"),
     ),
     Row(
@@ -160,7 +161,7 @@ HOMES = (
     ("scoring.stats", "scoring/, in a service such as comparing.py"),
     ("scoring", "scoring/, which may import annotate, never the other way round"),
     ("annotate.models", "queries.py where it reads, a service where it acts; for annotators in blind.py"),
-    ("annotate.queries", "a service; for annotators in blind.py"),
+    *((f"annotate.{name}", "a service; for annotators in blind.py") for name in ("queries", "lead_queries")),
     ("annotate.kinds.base", "a kind's folder"),
     ("annotate.kinds", "a service"),
     ("annotate.rules", "annotate/rules/ or a kind's folder"),
