@@ -19,7 +19,7 @@ def interface_language(get_response):
         person = request.user
         chosen = person.interface_language if person.is_authenticated else ""
         language = chosen or translation.get_language_from_request(request)
-        zone = person.time_zone if person.is_authenticated else settings.TIME_ZONE
+        zone = (person.is_authenticated and person.time_zone) or settings.TIME_ZONE
         with translation.override(language), timezone.override(zoneinfo.ZoneInfo(zone)):
             request.LANGUAGE_CODE = translation.get_language()
             response = get_response(request)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db.backends.sqlite3.operations import DatabaseOperations as SqliteOperations
 
 pytest_plugins = ["tests.counting"]  # leaves out, in one line, what is marked `shared` where there is no shared data
 
@@ -28,6 +29,26 @@ def static_folder(tmp_path_factory):
     """WhiteNoise warns where the folder of collected files is missing, and a warning here is an error. One of our own,
     so that a run of pytest leaves no data folder behind."""
     settings.STATIC_ROOT = tmp_path_factory.mktemp("static")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emptied_for_the_next_test():
+    """Between tests with real commits SQLite is emptied row by row, which the triggers that keep events and releases
+    refuse to everybody: they step aside for that moment. PostgreSQL truncates, which they let pass."""
+    flush = SqliteOperations.execute_sql_flush
+
+    def flush_without_triggers(self, sql_list):
+        with self.connection.cursor() as cursor:
+            triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            for name, _ in triggers:
+                cursor.execute(f'DROP TRIGGER "{name}"')
+            flush(self, sql_list)
+            for _, sql in triggers:
+                cursor.execute(sql)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteOperations, "execute_sql_flush", flush_without_triggers)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,12 @@
 """The tables, one file a noun group."""
 
-from annotate.models.item import Item, Phase
+from annotate.models.account import Session, Token
+from annotate.models.item import Item
 from annotate.models.labor import Annotation, Assignment, Post, Round
-from annotate.models.project import Invite, Membership, Person, Project, Protocol, Role
+from annotate.models.project import Invite, Membership, Person, Phase, Project, Protocol, Role
 from annotate.models.release import Settlement
 from annotate.models.trace import File, ImportBatch, Message, Trace
-from annotate.models.work import Event
+from annotate.models.work import Event, Work
 
 __all__ = [
     "Annotation",
@@ -24,6 +25,9 @@ __all__ = [
     "Protocol",
     "Role",
     "Round",
+    "Session",
     "Settlement",
+    "Token",
     "Trace",
+    "Work",
 ]

@@ -2,16 +2,9 @@
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
-from annotate.models.project import Project
+from annotate.models.project import Phase, Project
 from annotate.models.trace import Trace
-
-
-class Phase(models.TextChoices):
-    PRACTICE = "practice", _("practice")
-    PILOT = "pilot", _("pilot")
-    MAIN = "main", _("main")
 
 
 class Item(models.Model):
@@ -40,6 +33,7 @@ class Item(models.Model):
             models.CheckConstraint(condition=Q(trace__isnull=False) | Q(text__isnull=False), name="item_has_a_text"),
             models.CheckConstraint(condition=Q(phase__in=Phase.values), name="item_phase_known"),
         ]
+        indexes = [models.Index(fields=["project", "phase"], name="item_of_phase")]
 
     def __str__(self):
         return f"item {self.pk}"

@@ -20,7 +20,7 @@ class Person(AbstractBaseUser):
 
     username = models.CharField(_("name"), max_length=150, unique=True)
     interface_language = models.CharField(max_length=10, blank=True)
-    time_zone = models.CharField(max_length=64, default="UTC")
+    time_zone = models.CharField(max_length=64, blank=True, default="")  # empty: the browser's
     may_create_projects = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -33,8 +33,15 @@ class Person(AbstractBaseUser):
         return self.username
 
 
+class Phase(models.TextChoices):
+    PRACTICE = "practice", _("practice")
+    PILOT = "pilot", _("pilot")
+    MAIN = "main", _("main")
+
+
 class Project(models.Model):
-    """One question asked of one body of material. Commands call it by its slug."""
+    """One question asked of one body of material. Commands call it by its slug. `open_phase` is the furthest phase that
+    its annotators may begin."""
 
     slug = models.SlugField(max_length=60, unique=True)
     title_en = models.CharField(max_length=200)
@@ -44,8 +51,14 @@ class Project(models.Model):
     seed = models.BigIntegerField()
     settings = models.JSONField(default=dict)
     open_lead = models.BooleanField(default=False)
+    open_phase = models.CharField(max_length=10, choices=Phase, default=Phase.MAIN)
     is_synthetic = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(open_phase__in=Phase.values), name="project_open_phase_known")
+        ]
 
     def __str__(self):
         return self.slug
@@ -59,6 +72,7 @@ class Protocol(models.Model):
     guideline_en = models.TextField(blank=True)
     guideline_zh = models.TextField(blank=True)
     label_schema = models.JSONField(default=dict)
+    change_note = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -101,26 +115,34 @@ class Membership(models.Model):
 
 
 class Invite(models.Model):
-    """A single-use link, stored as a hash: the first lead's set-up, or a place in a project."""
+    """A single-use link, stored as a hash: the first lead's set-up, a place in a project, or a new password."""
 
     class Purpose(models.TextChoices):
         SET_UP = "set_up", _("set-up of the first lead")
         PROJECT = "project", _("a place in a project")
+        PASSWORD = "password", _("a new password")
 
     token_hash = models.CharField(max_length=64, unique=True)
     purpose = models.CharField(max_length=10, choices=Purpose)
     project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE)
     role = models.CharField(max_length=10, choices=Role, blank=True)
+    languages = models.JSONField(default=list)
+    note = models.CharField(max_length=200, blank=True)
+    person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.CASCADE, related_name="password_links")
+    created_by = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="invites_made")
     expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
     spent_at = models.DateTimeField(null=True, blank=True)
+    spent_by = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="invites_spent")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(purpose="set_up", project=None, role="")
-                | Q(purpose="project", project__isnull=False, role__in=Role.values),
-                name="invite_names_project_and_role",
+                condition=Q(purpose="set_up", project=None, role="", person=None)
+                | Q(purpose="project", project__isnull=False, role__in=Role.values, person=None)
+                | Q(purpose="password", project=None, role="", person__isnull=False),
+                name="invite_names_what_it_opens",
             )
         ]
 

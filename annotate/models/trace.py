@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.project import Person, Project
+from annotate.models.project import Person, Phase, Project
 
 
 class ImportBatch(models.Model):
@@ -22,6 +22,8 @@ class ImportBatch(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.STAGED)
     counts = models.JSONField(default=dict)
     problems = models.JSONField(default=list)
+    warnings = models.JSONField(default=list)
+    phase = models.CharField(max_length=10, choices=Phase, default=Phase.MAIN)
     skip_bad = models.BooleanField(default=False)
     replace_nul = models.BooleanField(default=False)
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT)
