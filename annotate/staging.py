@@ -6,15 +6,19 @@ from django.db import transaction
 
 from annotate.kinds.registry import kind_of
 from annotate.models import File, ImportBatch, Item, Message, Trace
-from annotate.rules.requester_view import seen_by_requester
+from annotate.rules.requester_view import TextBesideCalls, seen_by_requester, visible_texts
+from annotate.rules.vendor_names import vendor_names
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
 from annotate.traces.identity import content_hash, n_characters
 from annotate.traces.reading import WHOLE_FILE
 from annotate.traces.tally import Tally
 
-CHUNK_TRACES = 50
-CHUNK_CHARACTERS = 1_000_000
+CHUNK_TRACES = 20
+CHUNK_CHARACTERS = 300_000
+"""So much is written at once: on SQLite nobody else writes meanwhile, which should not last longer than a submit."""
+NAMES_TOLD, PLACES_TOLD = 5, 10
+"""A warning of names that give a model away tells no more of them, and of the places where they stand."""
 NEVER_SKIPPED = WHOLE_FILE | {"import_interrupted"}
 
 
@@ -61,6 +65,9 @@ class Staging:
             if known.get(trace.source_id, hashes[trace.source_id]) != hashes[trace.source_id]:
                 self.tally.add_problem(other_content(trace, known[trace.source_id], hashes[trace.source_id]))
         new = [trace for trace in traces if trace.source_id not in known]
+        for trace in new:
+            if found := names_in(trace, self.text_beside_calls):
+                self.tally.add_problem(names_a_model(trace, found))
         self.n_present += sum(known.get(trace.source_id) == hashes[trace.source_id] for trace in traces)
         if self.skip_bad or not self.tally.n_problems:
             self.write(new, hashes)
@@ -134,6 +141,38 @@ def file_rows(row: Trace, trace: base.Trace) -> list[File]:
         File(trace=row, position=position, name=file.name, text=file.text, available_from=file.available_from)
         for position, file in enumerate(trace.files)
     ]
+
+
+def names_in(trace: base.Trace, text_beside_calls: TextBesideCalls) -> dict[str, list[str]]:
+    """What gives a model or a vendor away to annotators, by its place. Most traces are cleared as a whole."""
+    texts = list(visible_texts(trace, text_beside_calls))
+    found: dict[str, list[str]] = {}
+    if vendor_names("\n".join(text for _, text in texts)):
+        for place, text in texts:
+            if names := vendor_names(text):
+                found.setdefault(place, []).extend(names)
+    return found
+
+
+def names_a_model(trace: base.Trace, found: dict[str, list[str]]) -> Problem:
+    names = list(dict.fromkeys(name for names in found.values() for name in names))
+    return trace.place.problem(
+        "names_a_model",
+        expected=gettext_noop(
+            "Visible text that gives away no model and no vendor; in trace “%(id)s” it names %(names)s "
+            "(messages or files: %(places)s)."
+        ),
+        remedy=gettext_noop("Nothing, if that is meant; annotators read it as it is."),
+        warning=True,
+        id=trace.source_id,
+        names=listed(names, NAMES_TOLD),
+        places=listed(list(found), PLACES_TOLD),
+    )
+
+
+def listed(words: Sequence[str], most: int) -> str:
+    """The first of them, each cut to what a line can hold."""
+    return ", ".join([word[:80] for word in words[:most]] + ["…"] * (len(words) > most))
 
 
 def other_content(trace: base.Trace, old: str, new: str) -> Problem:

@@ -81,6 +81,17 @@ def requester_view(trace: Trace, reply_index: int, text_beside_calls: TextBeside
     )
 
 
+def visible_texts(trace: Trace, text_beside_calls: TextBesideCalls = "private") -> Iterator[tuple[str, str]]:
+    """Every text of a trace that somebody who sees the requester's side may read, and where it stands: the name of a
+    file or the index of a message. Files come first; calls of the requester's own tools are read with their message."""
+    for file in trace.files:
+        yield file.name, f"{file.name}\n{file.text}"
+    for message in trace.messages:
+        if seen_by_requester(message, text_beside_calls):
+            calls = [f"{call.name} {call.arguments}" for call in message.calls if message.side == "user"]
+            yield str(message.index), "\n".join([message.text, *calls])
+
+
 def require_reply(trace: Trace, index: int) -> None:
     if index not in replies(trace.messages):
         raise ValueError(f"Message {index} of {trace.source_id!r} is no reply. Replies: {replies(trace.messages)}.")

@@ -68,14 +68,17 @@ class Slice:
         return self.n_bytes <= self.longest and not self.held.strip()
 
 
-def elements(file: BinaryIO, start: int, file_name: str, longest: int) -> Iterator[Piece | Problem]:
+def elements(
+    file: BinaryIO, start: int, file_name: str, longest: int, *, within: str | None = None, first_line: int = 1
+) -> Iterator[Piece | Problem]:
     """Every element with its index; then a problem where the array is not closed, or something follows it.
 
-    The file stands at `start`, its first character that is not blank is the opening bracket."""
+    The file stands at `start` on line `first_line`, its first character that is not blank is the opening bracket.
+    `within` is the pointer of an array that is part of something larger, about whose end others have to care."""
     piece = file.read(PIECE)
     opening = piece.index(b"[")
-    structure, depth, index = Structure(), 1, 0
-    current = Slice(start + opening + 1, 1 + piece[:opening].count(b"\n"), longest)
+    structure, depth, index, prefix = Structure(), 1, 0, within or ""
+    current = Slice(start + opening + 1, first_line + piece[:opening].count(b"\n"), longest)
     piece = piece[opening + 1 :] or file.read(PIECE)
     while piece:
         begin = 0
@@ -84,15 +87,15 @@ def elements(file: BinaryIO, start: int, file_name: str, longest: int) -> Iterat
             if depth == 0 or (depth == 1 and mark == b","):
                 current.add(piece[begin:position])
                 if depth or index or not current.is_blank:
-                    yield current.piece(Place(file_name, prefix=f"/{index}"))
+                    yield current.piece(Place(file_name, prefix=f"{prefix}/{index}"))
                 index, current, begin = index + 1, current.following(), position + 1
             if depth == 0:
-                if not is_blank_to_the_end(file, piece[begin:]):
+                if within is None and not is_blank_to_the_end(file, piece[begin:]):
                     yield goes_on(Place(file_name, line=current.line))
                 return
         current.add(piece[begin:])
         piece = file.read(PIECE)
-    yield cut_off(Place(file_name, prefix=f"/{index}"))
+    yield cut_off(Place(file_name, prefix=f"{prefix}/{index}"))
 
 
 def is_blank_to_the_end(file: BinaryIO, piece: bytes) -> bool:

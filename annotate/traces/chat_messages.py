@@ -42,11 +42,16 @@ def conversation(values: Iterable[Any], place: Place, pointer: str) -> Conversat
     found = Conversation(place)
     messages = [read_message(value, index, found, f"{pointer}/{index}") for index, value in enumerate(values)]
     found.messages = pair(messages)
-    found.warnings += [orphan_result(place, pointer, message) for message in orphan_results(found.messages)]
-    for call in unanswered_calls(found.messages):
-        name = found.messages[call.index].calls[call.call].name
-        found.warnings.append(unanswered_call(place, f"{pointer}/{call.index}", name))
+    found.warnings += unpaired(found.messages, place, [f"{pointer}/{index}" for index in range(len(messages))])
     return found
+
+
+def unpaired(messages: Sequence[Message], place: Place, pointers: Sequence[str]) -> Iterator[Problem]:
+    """A warning for every result without a call and every call without a result; `pointers` lead to the messages."""
+    for message in orphan_results(messages):
+        yield orphan_result(place, pointers[message.index], message)
+    for call in unanswered_calls(messages):
+        yield unanswered_call(place, pointers[call.index], messages[call.index].calls[call.call].name)
 
 
 def read_message(value: Any, index: int, found: Conversation, pointer: str) -> Message:
@@ -185,7 +190,7 @@ def non_text_content(place: Place, pointer: str) -> Problem:
 def orphan_result(place: Place, pointer: str, message: Message) -> Problem:
     return place.problem(
         "orphan_tool_result",
-        f"{pointer}/{message.index}",
+        pointer,
         expected=gettext_noop("A call that this result answers (id %(found)s) right before it; there is none."),
         remedy=gettext_noop("The message is kept as the result of no call."),
         warning=True,

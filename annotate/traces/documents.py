@@ -1,4 +1,5 @@
-"""The records of a file one by one, as JSONL, as the elements of a JSON array, or as one JSON object.
+"""The records of a file one by one, as JSONL, as the elements of a JSON array, as those of a list inside one object, or
+as one JSON object.
 
 Memory holds one record and a piece of the file, whatever the file's size; a record above the cap is passed over
 without being held. What is wrong with a record takes its place in the stream, so that the next ones are read too.
@@ -7,14 +8,15 @@ without being held. What is wrong with a record takes its place in the stream, s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from annotate.traces.arrays import elements
 from annotate.traces.base import Place, Problem, gettext_noop
+from annotate.traces.frames import Frame, frame_of
 from annotate.traces.pieces import PIECE, Piece, is_one_object, lines, one_object
-from annotate.traces.strict_json import SETTINGS, Caps, Parsed, not_utf8, parse
+from annotate.traces.strict_json import SETTINGS, Caps, Parsed, not_utf8, parse, pointer_part
 
 MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -24,22 +26,33 @@ BEGINS_LIKE_JSON = re.compile(rb"^[ \t\r]*[\[{]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One record of a file and where it stands."""
+    """One record of a file and where it stands. `around` is the object whose list holds it, that list left empty; all
+    records of a file have the very same one."""
 
     value: Any
     place: Place
+    around: Mapping[str, Any] | None = None
 
 
 class Documents:
-    """Iterates over `Document | Problem` of a seekable binary file, once."""
+    """Iterates over `Document | Problem` of a seekable binary file, once. `lists` are the members of one object that
+    may hold the records."""
 
     def __init__(
-        self, file: BinaryIO, *, file_name: str = "", caps: Caps | None = None, replace_nul: bool = False
+        self,
+        file: BinaryIO,
+        *,
+        file_name: str = "",
+        caps: Caps | None = None,
+        replace_nul: bool = False,
+        lists: Set[str] = frozenset(),
     ) -> None:
         self.file = file
         self.file_name = file_name
         self.caps = caps or Caps()
         self.replace_nul = replace_nul
+        self.lists = lists
+        self.around: Mapping[str, Any] | None = None
         self.n_replaced_nul = 0
 
     def __iter__(self) -> Iterator[Document | Problem]:
@@ -74,9 +87,25 @@ class Documents:
         if first == b"[":
             self.file.seek(start)
             return elements(self.file, start, self.file_name, self.caps.line_bytes)
+        if self.lists and first == b"{" and (frame := frame_of(self.file, start, self.lists, self.caps.line_bytes)):
+            return self.framed(frame, start)
         if is_one_object(self.file, start, self.caps.line_bytes):
             return one_object(self.file, start, self.file_name, self.caps.line_bytes)
         return lines(self.file, start, self.file_name, self.caps.line_bytes)
+
+    def framed(self, frame: Frame, start: int) -> Iterator[Piece | Problem]:
+        """The records of the list, once what is around them is read; nothing but problems where that cannot be."""
+        for found in self.read(Piece(frame.raw, Place(self.file_name), start, 1)):
+            if isinstance(found, Problem):
+                yield frame.in_file(found)
+            else:
+                self.around = found.value
+        if self.around is not None:
+            self.file.seek(frame.at)
+            within = pointer_part(frame.member)
+            yield from elements(
+                self.file, frame.at, self.file_name, self.caps.line_bytes, within=within, first_line=frame.line
+            )
 
     def read(self, piece: Piece | Problem) -> Iterator[Document | Problem]:
         if isinstance(piece, Problem):
@@ -97,7 +126,7 @@ class Documents:
         if parsed.problems:
             yield from parsed.problems
         else:
-            yield Document(parsed.value, piece.place)
+            yield Document(parsed.value, piece.place, self.around)
 
 
 def empty_file(place: Place) -> Problem:

@@ -23,7 +23,8 @@ MESSAGE = USED | {"name", "audio", "annotations", "reasoning_content"}
 
 
 def sniff(value: Any) -> Likeness:
-    """A list of messages with `role` and `content` or `tool_calls`, whose calls name a `function`."""
+    """A list of messages with `role` and `content` or `tool_calls`, whose calls name a `function`. Messages that number
+    their turns are tau2's."""
     messages = [value] if is_message(value) and value.keys() <= MESSAGE else messages_of(value)
     if not messages:
         return Likeness(missing=("messages",))
@@ -37,7 +38,7 @@ def sniff(value: Any) -> Likeness:
     marks = {
         "messages": True,
         "messages[].role": isinstance(first.get("role"), str) and first["role"] in ROLES,
-        "messages[].content": "content" in first or "tool_calls" in first,
+        "messages[].content": ("content" in first or "tool_calls" in first) and "turn_idx" not in first,
         "messages[].tool_calls[].function": all(isinstance(call, dict) and "function" in call for call in calls),
     }
     return Likeness(

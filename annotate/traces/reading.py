@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from annotate.traces.base import Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document, Documents
 from annotate.traces.identity import FirstPlaces
-from annotate.traces.sniff import Reader, readers, recognise, unknown_format, unknown_format_name
+from annotate.traces.sniff import Reader, readers, recognise, record_lists, unknown_format, unknown_format_name
 from annotate.traces.strict_json import Caps
 
 LOOKED_AT = 10
@@ -33,7 +33,7 @@ class Reading:
         replace_nul: bool = False,
     ) -> None:
         self.file_name = file_name
-        self.source = Documents(file, file_name=file_name, caps=caps, replace_nul=replace_nul)
+        self.source = Documents(file, file_name=file_name, caps=caps, replace_nul=replace_nul, lists=record_lists())
         self.documents = iter(self.source)
         self.first: list[Document | Problem] = []
         self.refused: Problem | None = None
@@ -56,13 +56,13 @@ class Reading:
             self.first.append(found)
             if isinstance(found, Document):
                 n_known += 1
-                reader = recognise([found.value])
+                reader = recognise(looks(found))
                 if reader or n_known == LOOKED_AT:
                     break
             elif len(self.first) == 100 * LOOKED_AT:
                 break
         documents = [found for found in self.first if isinstance(found, Document)]
-        reader = recognise(document.value for document in documents)
+        reader = recognise(look for document in documents for look in looks(document))
         if reader is None and documents:
             self.refused = unknown_format(documents[0].value, documents[0].place)
         return reader
@@ -79,6 +79,13 @@ class Reading:
             yield found
         if not n_found:
             yield no_traces(self.file_name)
+
+
+def looks(document: Document) -> Iterator[Any]:
+    """What tells the format of a record: the object that holds it in a list, if there is one, and then itself."""
+    if document.around is not None:
+        yield {**document.around, **{name: [document.value] for name in record_lists() & document.around.keys()}}
+    yield document.value
 
 
 def once(found: Iterator[Trace | Problem]) -> Iterator[Trace | Problem]:

@@ -34,15 +34,16 @@ MOST_SESSIONS = 100_000
 
 def sniff(value: Any) -> Likeness:
     """An object whose messages have `text`; or, so that a broken record is named as ours, `id` and messages without
-    `content`."""
+    `content`. Without either, one that names a task is a run of tau2 in which nobody spoke."""
     record = value if isinstance(value, dict) else {}
     messages = record.get("messages") if isinstance(record.get("messages"), list) else []
     has_text = any(isinstance(message, dict) and "text" in message for message in messages or [])
     has_content = any(isinstance(message, dict) and "content" in message for message in messages or [])
+    is_like_ours = {"id", "messages"} <= record.keys() and "task_id" not in record
     marks = {
         "id": "id" in record or has_text,
         "messages": "messages" in record,
-        "messages[].text": has_text or (not has_content and "id" in record and "messages" in record),
+        "messages[].text": has_text or (not has_content and is_like_ours),
     }
     return Likeness(
         found=tuple(mark for mark, is_there in marks.items() if is_there),

@@ -14,7 +14,8 @@ from annotate.traces.documents import Document
 
 
 class Reader(Protocol):
-    """What a module has to have to be a reader."""
+    """What a module has to have to be a reader. One whose files may be an object with the records in a list of it names
+    that member as `RECORDS_IN`."""
 
     FORMAT: str
     TITLE: str
@@ -28,6 +29,11 @@ def readers() -> dict[str, Reader]:
     names = sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
     modules = [import_module(f"annotate.traces.{name}") for name in names]
     return {module.FORMAT: cast(Reader, module) for module in modules if hasattr(module, "FORMAT")}
+
+
+def record_lists() -> frozenset[str]:
+    """Members that hold the records of a file which is one object."""
+    return frozenset(reader.RECORDS_IN for reader in readers().values() if hasattr(reader, "RECORDS_IN"))
 
 
 def recognise(values: Iterable[Any]) -> Reader | None:

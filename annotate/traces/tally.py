@@ -16,9 +16,9 @@ memory."""
 
 @dataclass
 class Tally:
-    """`unpaired` counts calls without a result and results without a call; `skipped` what was read but not understood,
-    and kept private or passed over, by its code. `problem_codes` has the code of every problem that refuses, of the
-    listed ones and the others."""
+    """`unpaired` counts calls without a result and results without a call; `skipped` what was warned of, by its code:
+    mostly what was read but not understood, and kept private or passed over. `problem_codes` has the code of every
+    problem that refuses, of the listed ones and the others."""
 
     traces: int = 0
     messages: int = 0

@@ -1,6 +1,6 @@
 import pytest
 
-from annotate.rules.requester_view import replies, requester_view, seen_by_requester, work_record
+from annotate.rules.requester_view import replies, requester_view, seen_by_requester, visible_texts, work_record
 from annotate.traces.base import Call, File, Message, Trace
 from tests.annotate.traces.files import FIXTURES, read
 
@@ -98,6 +98,26 @@ def test_everything_else_is_private(role):
     assert not seen_by_requester(said(0, role, "a"), "visible")
 
 
+def test_visible_texts_are_those_of_r_and_of_the_replies_with_the_names_of_files():
+    own = trace(
+        said(0, "system", "You are an agent."),
+        said(1, "user", "Look.", calls=(Call("u", "toggle", '{"what": "data"}'),)),
+        said(2, "tool", "data is off", side="user"),
+        said(3, "assistant", "I look.", calls=CALL),
+        said(4, "tool", "KRONOS-17"),
+        said(5, "assistant", "It is on."),
+        files=(File("gpt.csv", "1,4.2", 0),),
+    )
+    seen = [
+        ("gpt.csv", "gpt.csv\n1,4.2"),
+        ("1", 'Look.\ntoggle {"what": "data"}'),
+        ("2", "data is off"),
+        ("5", "It is on."),
+    ]
+    assert list(visible_texts(own)) == seen
+    assert list(visible_texts(own, "visible")) == [*seen[:3], ("3", "I look."), seen[3]]
+
+
 @pytest.mark.parametrize("index", [0, 2, 6, 99])
 def test_what_is_no_reply_has_neither_r_nor_a_record(index):
     with pytest.raises(ValueError, match="is no reply"):
@@ -174,8 +194,9 @@ def test_memory_is_what_the_later_system_message_adds_and_left_out_by_default():
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.iterdir()), ids=lambda path: path.name)
-def test_no_fixture_shows_a_tool_output(path):
+def test_no_fixture_shows_an_output_of_the_agents_tools(path):
     for found in read(path.read_bytes())[0]:
-        outputs = [message.text for message in found.messages if message.role == "tool" and len(message.text) > 8]
+        tools = [message for message in found.messages if message.role == "tool" and message.side == "agent"]
+        outputs = [message.text for message in tools if len(message.text) > 8]
         for index in replies(found.messages):
             assert not [output for output in outputs if output in rendered(requester_view(found, index))]

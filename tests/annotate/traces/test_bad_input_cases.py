@@ -210,3 +210,72 @@ def test_unknown_fields_are_private_metadata():
 def test_every_import_case_is_covered():
     assert CASES.keys() - ELSEWHERE | ELSEWHERE == CASES.keys()
     assert CASES["IN-20"]["expect"]["code"] == "line_too_long"
+
+
+# The same cases where a file of tau2 results can meet them: the records of a case are its simulations.
+
+
+def as_results(records):
+    """A file of results around records, byte by byte, so that what is wrong with them stays wrong."""
+    simulations = b",".join(
+        record.replace(b'"id":', b'"task_id":"1","id":', 1).replace(b'"turns"', b'"messages"') for record in records
+    )
+    return (
+        b'{"info":{"environment_info":{"domain_name":"wells"}},"tasks":[{"id":"1"}],"simulations":['
+        + simulations
+        + b"]}"
+    )
+
+
+def of_case(name):
+    found = CASES[name]["input"]
+    raw = found["text"].encode() if "text" in found else base64.b64decode(found["base64"])
+    return raw.removeprefix(b"\xef\xbb\xbf").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "pointer"),
+    [
+        ("IN-03", "/simulations/2"),
+        ("IN-08", "/simulations/1"),
+        ("IN-24", "/simulations/0/meta/score"),
+        ("IN-28", "/simulations/0/id"),
+        ("IN-29", "/simulations/0/messages/0/content"),
+        ("IN-31", "/simulations/0/messages/0/content"),
+    ],
+)
+def test_a_simulation_is_refused_for_the_same_reasons_and_named_by_its_pointer(name, pointer):
+    _, problems, _ = read(as_results(of_case(name)))
+    assert (problems[0].code, problems[0].pointer) == (CASES[name]["expect"]["code"], pointer)
+
+
+def test_deep_long_and_doubled_simulations_are_refused_in_time():
+    begun = time.monotonic()
+    nested = b'{"id":"t1","turns":[],"meta":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    good = of_case("IN-03")[0]
+    for records, code in (([good, nested], "too_deep"), ([good, good], "duplicate_id")):
+        _, (problem,), _ = read(as_results(records))
+        assert problem.code == code
+    content = as_results([b'{"id":"t9","turns":[{"role":"user","content":"' + b"a" * 40_000_000 + b'"}]}', good])
+    traces, (problem,), _ = read(content)
+    assert ([trace.source_id for trace in traces], problem.code) == (["t1"], "too_large")
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize("name", ["IN-06", "IN-50", "IN-52", "IN-54", "IN-55", "IN-57"])
+def test_a_simulation_with_odd_text_is_taken_letter_for_letter(name):
+    for mark in (b"", b"\xef\xbb\xbf"):
+        (trace,), problems, warnings = read(mark + as_results(of_case(name)))
+        assert (problems, warnings, trace.format) == ([], [], "tau2_bench")
+        turns = json.loads(of_case(name)[0])["turns"]
+        assert [message.text for message in trace.messages] == [turn["content"] for turn in turns]
+        assert "SECRET" not in trace.messages[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("IN-38", "unknown_role"), ("IN-40", "orphan_tool_result"), ("IN-42", "unanswered_call")]
+)
+def test_what_is_not_understood_in_a_simulation_is_kept_and_counted(name, code):
+    (trace,), problems, (warning,) = read(as_results(of_case(name)), format="tau2_bench")
+    assert (problems, warning.code, len(trace.messages)) == ([], code, len(json.loads(of_case(name)[0])["turns"]))
+    assert warning.pointer.startswith("/simulations/0/messages/")

@@ -1,14 +1,13 @@
-import json
-
 import pytest
 
-from annotate.traces.sniff import readers, recognise
+from annotate.traces.documents import Documents
+from annotate.traces.sniff import readers, recognise, record_lists
 from tests.annotate.traces.files import FIXTURES, ROOT, lines, read, record, refusal
 
 
 def first_record(path):
-    text = path.read_text("utf-8")
-    return json.loads(text)[0] if path.suffix == ".json" else json.loads(text.splitlines()[0])
+    with path.open("rb") as file:
+        return next(iter(Documents(file, lists=record_lists()))).value
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.iterdir()), ids=lambda path: path.name)
@@ -39,6 +38,38 @@ def test_our_own_format_is_known_even_when_it_is_wrong(value):
 )
 def test_chat_messages_are_never_taken_for_ours(value):
     assert recognise([value]).FORMAT == "openai_chat"
+
+
+SAID = [{"role": "user", "content": "a", "turn_idx": 0}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"task_id": "1", "messages": SAID},
+        {"id": "s1", "task_id": "1", "termination_reason": "agent_error", "messages": []},
+        {"task_id": 1, "task": {}, "run_info": {}, "reward_info": None, "messages": []},
+        {"task_id": "1", "trial": None, "messages": [{"role": "assistant", "tool_calls": [{"id": "", "name": "f"}]}]},
+        {"timestamp": "x", "info": {}, "tasks": [], "simulations": []},
+        {"simulations": [{"task_id": "1", "messages": SAID}], "tasks": []},
+    ],
+)
+def test_simulations_are_never_taken_for_anything_else(value):
+    assert [name for name, reader in readers().items() if not reader.sniff(value).missing] == ["tau2_bench"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"task_id": 1, "messages": [{"role": "user", "content": "a"}]},
+        {"task_id": 1, "reward_info": {}, "messages": [{"role": "assistant", "tool_calls": [{"function": {}}]}]},
+        {"id": "t1", "user_scenario": {}, "evaluation_criteria": {}},
+        {"task_id": 1, "reward": 0, "traj": []},
+        {"simulations": 3},
+    ],
+)
+def test_other_records_that_name_a_task_are_no_simulations(value):
+    assert readers()["tau2_bench"].sniff(value).missing
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from annotate.kinds.base import MessageBlock
 from annotate.kinds.reply.items import items
 from annotate.kinds.reply.label import SCHEMA
@@ -55,15 +57,58 @@ def test_files_are_shown_from_when_they_were_given():
     assert [block.name for block in view(given, 3, SCHEMA).context if not isinstance(block, MessageBlock)] == ["a", "b"]
 
 
-def test_tools_the_requester_used_are_theirs():
-    shown = view(
-        trace(
-            Message(0, "user", "Look.", calls=(Call("1", "open_door", json.dumps({"door": 3})),), side="user"),
-            Message(1, "tool", "It is open.", side="user", answers=Answered(0, 0)),
-            Message(2, "assistant", "Good."),
-        ),
-        2,
-        SCHEMA,
-    )
-    assert shown.context == (MessageBlock("you", 'Look.\nopen_door({"door": 3})'), MessageBlock("you", "It is open."))
+def own_tools(*results, calls, language=""):
+    """What stands before the reply, where the requester used tools."""
+    messages = [Message(0, "user", "Look.", calls=calls, side="user"), *results, Message(9, "assistant", "Good.")]
+    shown = view(Trace("run", "sightline", tuple(messages), language=language), 9, SCHEMA)
     assert shown.text.text == "Good."
+    assert {block.speaker for block in shown.context} == {"you"}
+    return [block.text for block in shown.context]
+
+
+OPEN = Call("1", "open_door", json.dumps({"door": 3, "how": "slowly"}))
+RING = Call("2", "ring", "{}")
+
+
+def test_tools_the_requester_used_are_theirs_and_read_as_sentences():
+    assert own_tools(Message(1, "tool", "It is open.", side="user", answers=Answered(0, 0)), calls=(OPEN,)) == [
+        "Look.\n\nYou used open_door(door: 3, how: slowly).",
+        "open_door showed you:\nIt is open.",
+    ]
+
+
+def test_each_of_several_results_names_its_tool():
+    assert own_tools(
+        Message(1, "tool", "Nobody comes.", side="user", answers=Answered(0, 1)),
+        Message(2, "tool", "It is open.", side="user", answers=Answered(0, 0)),
+        calls=(OPEN, RING),
+    ) == [
+        "Look.\n\nYou used open_door(door: 3, how: slowly) and ring().",
+        "ring showed you:\nNobody comes.",
+        "open_door showed you:\nIt is open.",
+    ]
+
+
+def test_a_result_names_no_tool_where_it_may_be_that_of_another():
+    results = [Message(index, "tool", "1", side="user") for index in (1, 2)]
+    assert own_tools(*results, calls=(OPEN, RING))[1:] == ["Your tool showed you:\n1"] * 2
+    assert own_tools(results[0], calls=(RING,))[1:] == ["ring showed you:\n1"]
+
+
+def test_a_chinese_run_tells_of_tools_in_chinese():
+    answered = Message(1, "tool", "开了", side="user", answers=Answered(0, 0))
+    assert own_tools(answered, calls=(RING, RING, OPEN), language="zh") == [
+        "Look.\n\n你使用了 ring()、ring() 和 open_door(door: 3, how: slowly)。",
+        "ring 显示：\n开了",
+    ]
+
+
+@pytest.mark.parametrize("arguments", ["door 3", "", "[1]", "{", "[" * 100_000, "1" * 10_000])
+def test_arguments_that_are_no_object_are_shown_as_they_are(arguments):
+    assert own_tools(calls=(Call("1", "ring", arguments),)) == [f"Look.\n\nYou used ring({arguments})."]
+
+
+def test_a_message_that_says_and_does_nothing_is_not_shown():
+    messages = [Message(0, "assistant", "Hello."), Message(1, "user", "", side="user"), Message(2, "user", "A?")]
+    shown = view(trace(*messages, Message(3, "assistant", "A.")), 3, SCHEMA)
+    assert shown.context == (MessageBlock("agent", "Hello."), MessageBlock("you", "A?"))
