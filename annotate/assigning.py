@@ -1,15 +1,16 @@
 """Who sees which item next. Plans only write assignments; the rules are in `rules/plans.py`."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, Subquery
+from django.db.models import DateTimeField, Exists, Max, Q, Subquery
 
 from annotate import lead_queries, queries
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
 from annotate.prepared import PreparedUpdate, place
-from annotate.rules.plans import panel
+from annotate.rules.plans import PlannedItem, panel
 
 BATCH = 500
 
@@ -27,9 +28,9 @@ def extend_panel(*, project: Project, now: datetime) -> int:
 
     Safe to run again: an item is planned once for an annotator, whatever first round they have it in."""
     roles = [Role.ANNOTATOR, Role.LEAD] if project.open_lead else [Role.ANNOTATOR]
-    members = Membership.objects.filter(project=project, role__in=roles, left_at=None).order_by("pk")
+    members = Membership.objects.filter(project=project, role__in=roles, left_at=None).select_related("project")
     round_ = open_round(project=project, now=now)
-    return sum(extend_plan(member=member, project=project, round_=round_, now=now) for member in members)
+    return sum(extend_plan(member=member, project=project, round_=round_, now=now) for member in members.order_by("pk"))
 
 
 def extend_plan(*, member: Membership, project: Project, round_: Round, now: datetime) -> int:
@@ -39,34 +40,111 @@ def extend_plan(*, member: Membership, project: Project, round_: Round, now: dat
     this may wait for it."""
     with transaction.atomic():
         Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
-        items = queries.plannable_items(project.pk, member.pk)
-        order, sequence = queries.last_place(member.pk, round_.pk)
-        placed = panel(
-            items,
-            languages=member.languages,
-            seed=project.seed,
-            code=member.code,
-            first_order=order,
-            first_sequence=sequence,
-        )
-        for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
-            Assignment.objects.bulk_create(
-                Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
-                for one in placed[start : start + BATCH]
-            )
-        if not has_open(member, round_):
+        n_placed = place_items(member, round_, queries.plannable_items(project.pk, member.pk), code=member.code)
+        if not hold_open(member, round_):
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
+    return n_placed
+
+
+def place_items(member: Membership, round_: Round, items: Iterable[PlannedItem], *, code: str) -> int:
+    """Write these items down behind what the member has in the round; the seed and `code` decide their order."""
+    order, sequence = queries.last_place(member.pk, round_.pk)
+    placed = panel(
+        items,
+        languages=member.languages,
+        seed=member.project.seed,
+        code=code,
+        first_order=order,
+        first_sequence=sequence,
+    )
+    for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
+        Assignment.objects.bulk_create(
+            Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
+            for one in placed[start : start + BATCH]
+        )
     return len(placed)
 
 
-def has_open(member: Membership, round_: Round) -> bool:
-    """Whether a plan has an open item that stays open until this transaction ends.
+def hold_open(member: Membership, round_: Round) -> bool:
+    """Whether a plan has an open item, which then stays open until this transaction ends.
 
-    A submit under way may be ending it, and cannot see what is planned here: wait for it first, then look again. A
-    submit that comes later waits for this transaction and opens what was planned in it."""
-    open_ = Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN)
-    list(open_.select_for_update(no_key=True).values_list("pk"))
-    return open_.exists()
+    A submit under way may be ending it, and cannot see what is planned here: wait for it first, then look again, and
+    hold what it opened. A submit that comes later waits for this transaction and opens what was planned in it."""
+    open_ = Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).order_by("pk")
+    held: list[int] = []
+    while held != (now_open := list(open_.values_list("pk", flat=True))):
+        list(open_.select_for_update(no_key=True).values_list("pk"))
+        held = now_open
+    return bool(held)
+
+
+def labels_in(member: Membership, project: Project) -> bool:
+    """Whether this member is somebody who gets a plan: an annotator, or a lead where leads label too."""
+    is_one = member.role == Role.ANNOTATOR or (member.role == Role.LEAD and project.open_lead)
+    return is_one and member.left_at is None
+
+
+def fit_plan(*, member: Membership, now: datetime) -> None:
+    """Make one member's plan fit who they are now; what they submitted or reported stays as it is.
+
+    Who left, or reads a language no more, has the items of it withdrawn, and back when they return; who reads more or
+    has come to label gets what is missing. Drafts are kept with their rows."""
+    project = member.project
+    with transaction.atomic():
+        first = open_round(project=project, now=now)
+        rounds = list(Round.objects.select_for_update(no_key=True).filter(project=project, closed_at=None))
+        is_labelling = labels_in(member, project)
+        for round_ in rounds:
+            hold_open(member, round_)
+            mine = Assignment.objects.filter(annotator=member, round=round_)
+            fitting = Q(item__trace__language__in=["", *member.languages]) if is_labelling else Q(pk=None)
+            kept = Assignment.objects.filter(fitting, annotator=member, round=round_).values("pk")
+            waiting = mine.filter(state__in=[Assignment.State.LOCKED, Assignment.State.OPEN])
+            waiting.exclude(pk__in=kept).update(state=Assignment.State.WITHDRAWN)
+            back = {"state": Assignment.State.LOCKED, "first_shown_at": None}
+            mine.filter(state=Assignment.State.WITHDRAWN, pk__in=kept).update(**back)
+            if is_labelling and not mine.filter(state=Assignment.State.OPEN).exists():
+                open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
+        if is_labelling:
+            extend_plan(member=member, project=project, round_=first, now=now)
+
+
+def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int:
+    """Give the items of the main phase that were labelled under an older protocol once more to those who labelled them,
+    in a round of its own; returns how many assignments that is. Labels stay with the protocol they were given under.
+
+    Everybody gets all of their own again, so that being asked again says nothing about what others answered."""
+    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
+        raise NotYours
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        newest = project.protocols.order_by("-number").first()
+        end_round(project, Round.Purpose.PROTOCOL, now)
+        older = lead_queries.labelled_under_older(project, newest.number)
+        if not older:
+            return 0
+        number = project.rounds.aggregate(last=Max("number"))["last"] + 1
+        round_ = Round.objects.create(
+            project=project, number=number, purpose=Round.Purpose.PROTOCOL, opened_at=now
+        )
+        members = Membership.objects.filter(pk__in=older, left_at=None).select_related("project").order_by("pk")
+        n_given = 0
+        for member in members:
+            n_given += place_items(member, round_, older[member.pk], code=f"{member.code}/round {number}")
+            open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
+        detail = {"protocol": newest.number, "round": number, "assignments": n_given}
+        Event.objects.create(project=project, person=lead, action="items_reopened", detail=detail)
+    return n_given
+
+
+def end_round(project: Project, purpose: str, now: datetime) -> None:
+    """Close the open round of a purpose, if there is one; what nobody has submitted in it is withdrawn."""
+    for round_ in Round.objects.select_for_update(no_key=True).filter(project=project, purpose=purpose, closed_at=None):
+        waiting = [Assignment.State.LOCKED, Assignment.State.OPEN]
+        open_ = round_.assignments.filter(state=Assignment.State.OPEN).order_by("pk")
+        list(open_.select_for_update(no_key=True).values_list("pk"))
+        round_.assignments.filter(state__in=waiting).update(state=Assignment.State.WITHDRAWN)
+        Round.objects.filter(pk=round_.pk).update(closed_at=now)
 
 
 def first_locked():

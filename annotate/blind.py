@@ -13,10 +13,11 @@ from annotate import queries
 from annotate.errors import NotYours
 from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
 from annotate.kinds.registry import kind_of
-from annotate.models import Assignment
+from annotate.models import Assignment, Role
 from annotate.rules.light_text import Piece, light, plain
+from annotate.rules.phases import reason_to_wait
 from annotate.rules.quotes import canonical
-from annotate.traces.base import Call, File, Message, Trace
+from annotate.traces.base import Answered, Call, File, Message, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,18 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """The expected answer of a practice item, told after its submit (docs/decisions/007)."""
+
+    label: dict[str, Any]
+    reasons: tuple[str, str]
+    is_right: bool
+    differing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlindItem:
-    """One item as its annotator may see it."""
+    """One item as its annotator may see it. `progress` is None where a lead looks at it in no plan."""
 
     public_id: str
     project_slug: str
@@ -66,7 +77,13 @@ class BlindItem:
     draft: dict[str, Any] | None
     draft_number: int
     protocol: int
-    progress: Progress
+    progress: Progress | None
+    feedback: Feedback | None
+
+    @property
+    def text(self) -> str:
+        """The canonical text that is judged; its pieces hold every character of it."""
+        return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +98,7 @@ class OpenAssignment:
     round_id: int
     is_round_open: bool
     informed: bool
+    phase: str
     is_submitted: bool
     first_shown_at: datetime | None
     kind: TaskKind
@@ -88,8 +106,10 @@ class OpenAssignment:
 
 
 def open_assignment(person, public_id) -> OpenAssignment:
-    """One's own open or submitted assignment; NotYours for any other. One statement."""
+    """One's own open or submitted assignment; NotYours for any other, and for what cannot be begun yet."""
     row = own_row(person, public_id)
+    if waits_for(row):
+        raise NotYours
     return OpenAssignment(
         id=row.id,
         public_id=row.public_id,
@@ -99,6 +119,7 @@ def open_assignment(person, public_id) -> OpenAssignment:
         round_id=row.round_id,
         is_round_open=row.closed_at is None,
         informed=row.informed,
+        phase=row.phase,
         is_submitted=row.state == Assignment.State.SUBMITTED,
         first_shown_at=row.first_shown_at,
         kind=kind_of(row.kind),
@@ -107,13 +128,39 @@ def open_assignment(person, public_id) -> OpenAssignment:
 
 
 def show_item(person, public_id) -> BlindItem:
-    """One's own item at its own address, open or submitted."""
-    return blind_item(own_row(person, public_id))
+    """One's own item at its own address, open or submitted; NotYours also while it cannot be begun yet."""
+    row = own_row(person, public_id)
+    if waits_for(row):
+        raise NotYours
+    return blind_item(row)
 
 
 def next_item(person, project_slug) -> BlindItem | None:
-    """The first open item of one's plan in this project, or None when nothing is left to do."""
+    """The first open item of one's plan in this project, or None when there is nothing to do (`standing` says why)."""
     row = queries.first_open(person, project_slug)
+    return None if row is None or waits_for(row) else blind_item(row)
+
+
+def waits_for(row: queries.OwnRow) -> str:
+    """Why an open item cannot be begun yet, "" where it can. What has once been shown stays open."""
+    if row.state != Assignment.State.OPEN or row.first_shown_at is not None:
+        return ""
+    is_ready = row.phase != "practice" or queries.practice_is_ready(row.project_id)
+    return reason_to_wait(row.phase, open_phase=row.open_phase, practice_is_ready=is_ready)
+
+
+def standing(person, project_slug) -> str:
+    """What one is told where no item is shown: "ready", "done", "paused", "practice_not_ready" or "phase_not_open"; all
+    of it about the project's state and one's own plan. NotYours where one has no part in the project."""
+    if own_project(person, project_slug).is_paused:
+        return "paused"
+    row = queries.first_open(person, project_slug)
+    return "done" if row is None else waits_for(row) or "ready"
+
+
+def preview_item(project_id: int, item_id: int) -> BlindItem | None:
+    """An item exactly as its annotators see it, for a lead; None where the project has no such item."""
+    row = queries.previewed_row(project_id, item_id)
     return None if row is None else blind_item(row)
 
 
@@ -147,7 +194,7 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
     render = plain if row.settings.get("show") == "plain" else light
     is_submitted = row.state == Assignment.State.SUBMITTED
     own = queries.current_annotation(row.id) if is_submitted else None
-    pace = queries.pace_of(row)
+    pace = queries.pace_of(row) if row.id else None
     return BlindItem(
         public_id=row.public_id,
         project_slug=row.project_slug,
@@ -163,15 +210,27 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         pieces=render(canonical(blocks.text.text)),
         was_shown=row.first_shown_at is not None,
         is_submitted=is_submitted,
-        undo_id=pace.last_submitted,
+        undo_id=pace.last_submitted if pace else None,
         submitted_at=own.submitted_at if own else None,
         number=own.number if own else 0,
         label=own.label if own else None,
         draft=row.draft,
         draft_number=row.draft_number,
         protocol=row.protocol,
-        progress=progress_of(row, pace),
+        progress=progress_of(row, pace) if pace else None,
+        feedback=feedback_of(row, own.label, kind) if own and row.phase == "practice" else None,
     )
+
+
+def feedback_of(row: queries.OwnRow, label: dict[str, Any], kind: TaskKind) -> Feedback | None:
+    """The expected answer beside one's own; only `blind_item` asks, and only for a submitted practice item."""
+    known = queries.known_answer(row.item_id)
+    if known is None:
+        return None
+    schema = row.label_schema or kind.schema
+    grade = kind.grade(kind.parse(label, schema, None), kind.parse(known.label, schema, None))
+    differing = tuple(kind.part_titles[part] for part, is_right in grade.parts.items() if not is_right)
+    return Feedback(known.label, (known.reason_en, known.reason_zh), grade.is_right, differing)
 
 
 def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
@@ -193,8 +252,11 @@ def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
 
 
 def message_value(row) -> Message:
-    """Text and speaker only. Calls are handed on where the requester made them, without the vendor's ids."""
-    calls = row.calls if row.side == "user" else []
+    """Text and speaker only. Calls, and which of them a result answers, are handed on where the requester made them,
+    without the vendor's ids."""
+    is_own = row.side == "user"
+    calls = row.calls if is_own else []
+    answers = Answered(row.answers_index, row.answers_call) if is_own and row.answers_index is not None else None
     return Message(
         index=row.index,
         role=row.role,
@@ -202,6 +264,7 @@ def message_value(row) -> Message:
         session=row.session,
         side=row.side,
         calls=tuple(Call("", call["name"], call["arguments"]) for call in calls),
+        answers=answers,
     )
 
 
@@ -230,13 +293,24 @@ class OwnProject:
     titles: tuple[str, str]
     role: str
     is_synthetic: bool
+    open_lead: bool
+    is_paused: bool
+
+    @property
+    def may_label(self) -> bool:
+        return self.role == Role.ANNOTATOR or (self.role == Role.LEAD and self.open_lead)
 
 
 def own_projects(person) -> list[OwnProject]:
     """The projects one belongs to: one statement."""
     return [
         OwnProject(
-            row.project.slug, (row.project.title_en, row.project.title_zh), row.role, row.project.is_synthetic
+            slug=row.project.slug,
+            titles=(row.project.title_en, row.project.title_zh),
+            role=row.role,
+            is_synthetic=row.project.is_synthetic,
+            open_lead=row.project.open_lead,
+            is_paused=row.paused_at is not None,
         )
         for row in queries.memberships_of(person)
     ]

@@ -10,7 +10,7 @@ from django.db.models import CharField, DateTimeField, QuerySet
 from annotate import assigning, queries
 from annotate.blind import OpenAssignment
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.models import Annotation, Assignment, Post
+from annotate.models import Annotation, Assignment, Phase, Post
 from annotate.prepared import PreparedRead, PreparedUpdate, place
 
 
@@ -23,6 +23,7 @@ class Receipt:
     submitted_at: datetime
     public_id: str
     project_slug: str
+    phase: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,10 @@ RECEIPT = PreparedRead(
         assignment__public_id=place("assignment", CharField()),
         assignment__annotator__person=place("person"),
         key=place("key", CharField()),
-    ).values_list("key", "number", "submitted_at", "assignment__public_id", "assignment__annotator__project__slug")
+    ).values_list(
+        *("key", "number", "submitted_at", "assignment__public_id"),
+        *("assignment__annotator__project__slug", "assignment__item__phase"),
+    )
 )
 
 
@@ -141,9 +145,17 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, new: NewAnnotatio
         )
         if not new.number:
             assigning.open_next(
-                annotator_id=assignment.annotator_id, round_id=assignment.round_id, ended_id=assignment.id, now=now
+                annotator_id=assignment.annotator_id,
+                round_id=assignment.round_id,
+                ended_id=assignment.id,
+                now=shown_with(assignment.phase, now),
             )
-    return Receipt(key, new.number + 1, now, assignment.public_id, assignment.project_slug)
+    return Receipt(key, new.number + 1, now, assignment.public_id, assignment.project_slug, assignment.phase)
+
+
+def shown_with(phase: str, now: datetime) -> datetime | None:
+    """When the next item is first on show: with the answer, but after practice and pilot something may come between."""
+    return now if phase == Phase.MAIN else None
 
 
 END_OPEN = PreparedUpdate(
@@ -179,7 +191,8 @@ def stored_receipt(assignment: OpenAssignment, key: str) -> Receipt:
     if stored is None:
         current = queries.current_annotation(assignment.id)
         raise AlreadySubmitted(current.submitted_at if current else None)
-    return Receipt(stored.key, stored.number, stored.submitted_at, assignment.public_id, assignment.project_slug)
+    own = (assignment.public_id, assignment.project_slug, assignment.phase)
+    return Receipt(stored.key, stored.number, stored.submitted_at, *own)
 
 
 def check_correction(assignment: OpenAssignment, reason: str) -> None:
@@ -206,4 +219,9 @@ def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> N
             purpose=Post.Purpose.PROBLEM,
             text=text,
         )
-        assigning.open_next(annotator_id=row.annotator_id, round_id=row.round_id, ended_id=row.pk, now=now)
+        assigning.open_next(
+            annotator_id=row.annotator_id,
+            round_id=row.round_id,
+            ended_id=row.pk,
+            now=shown_with(assignment.phase, now),
+        )

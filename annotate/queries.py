@@ -13,8 +13,10 @@ from annotate.models import (
     Item,
     Membership,
     Message,
+    Phase,
     Protocol,
     Round,
+    Settlement,
 )
 from annotate.prepared import PreparedRead, place
 from annotate.rules.plans import PlannedItem
@@ -46,9 +48,11 @@ class OwnRow:
     kind: str
     settings: dict
     is_synthetic: bool
+    open_phase: str
     round_id: int
     informed: bool
     closed_at: datetime | None
+    item_id: int
     phase: str
     trace_id: int
     language: str
@@ -62,8 +66,9 @@ class OwnRow:
 OWN_COLUMNS = (
     *("pk", "public_id", "annotator", "order", "sequence", "state", "first_shown_at", "draft", "draft_number"),
     *(f"annotator__project{name}" for name in ("", "__slug", "__title_en", "__title_zh", "__kind", "__settings")),
-    *("annotator__project__is_synthetic", "round", "round__informed", "round__closed_at"),
-    *("item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
+    *("annotator__project__is_synthetic", "annotator__project__open_phase"),
+    *("round", "round__informed", "round__closed_at"),
+    *("item", "item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
 )
 """All that annotators' pages read of an assignment and what it belongs to. What is not named here is not loaded."""
 
@@ -90,7 +95,7 @@ OWN_BY_ADDRESS = PreparedRead(lambda: own_assignments().filter(public_id=place("
 FIRST_OPEN = PreparedRead(
     lambda: own_assignments().filter(
         annotator__project__slug=place("slug", CharField()), state=Assignment.State.OPEN
-    )[:1]
+    ).order_by("round__number", "order")[:1]
 )
 
 
@@ -101,9 +106,60 @@ def own_assignment(person, public_id) -> OwnRow | None:
 
 
 def first_open(person, project_slug) -> OwnRow | None:
-    """The first open assignment of one project in reading order: one statement."""
+    """The first open assignment of one project, earlier rounds first, in reading order: one statement."""
     row = FIRST_OPEN.row(person=person.pk, slug=project_slug)
     return OwnRow(*row) if row else None
+
+
+def previewed_row(project_id, item_id) -> OwnRow | None:
+    """A visible item of a project in the form of an assignment that nobody has: one statement."""
+    newest = Protocol.objects.filter(project=OuterRef("project")).order_by("-number")
+    judged = Message.objects.filter(trace=OuterRef("trace"), index=OuterRef("anchor"))
+    row = (
+        Item.objects.filter(pk=item_id, project=project_id, trace__is_staged=False)
+        .annotate(
+            recorded_text=Subquery(judged.values("text")[:1]),
+            protocol=Subquery(newest.values("number")[:1]),
+            label_schema=Subquery(newest.values("label_schema")[:1]),
+        )
+        .select_related("project", "trace")
+        .first()
+    )
+    if row is None:
+        return None
+    project = row.project
+    return OwnRow(
+        **{"id": 0, "public_id": "", "annotator_id": 0, "order": 0, "sequence": 0, "state": ""},
+        **{"first_shown_at": None, "draft": None, "draft_number": 0, "project_id": project.pk},
+        **{name: getattr(project, name) for name in ("title_en", "title_zh", "kind", "settings", "is_synthetic")},
+        **{"project_slug": project.slug, "open_phase": project.open_phase},
+        **{"round_id": 0, "informed": False, "closed_at": None, "item_id": row.pk, "phase": row.phase},
+        **{"trace_id": row.trace_id, "language": row.trace.language, "anchor": row.anchor, "item_text": row.text},
+        **{name: getattr(row, name) for name in ("recorded_text", "protocol", "label_schema")},
+    )
+
+
+def practice_is_ready(project_id) -> bool:
+    """Whether every practice item has a known answer: one statement."""
+    known = Settlement.objects.filter(item=OuterRef("pk"), how=Settlement.How.KNOWN, is_current=True)
+    practice = Item.objects.filter(project=project_id, phase=Phase.PRACTICE, trace__is_staged=False)
+    return not practice.filter(~Exists(known)).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswer:
+    """What a lead says the label of a practice item is, and why."""
+
+    label: dict
+    reason_en: str
+    reason_zh: str
+
+
+def known_answer(item_id) -> KnownAnswer | None:
+    """One statement."""
+    row = Settlement.objects.filter(item=item_id, how=Settlement.How.KNOWN, is_current=True)
+    found = row.values_list("label", "reason_en", "reason_zh").first()
+    return KnownAnswer(*found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +170,15 @@ class ShownMessage:
     session: int
     side: str
     calls: list
+    answers_index: int | None
+    answers_call: int | None
 
 
 def messages_before() -> QuerySet:
     messages = Message.objects.filter(trace=place("trace"), index__lte=place("up_to")).order_by("index")
-    return messages.values_list("index", "role", "text", "session", "side", "calls")
+    return messages.values_list(
+        "index", "role", "text", "session", "side", "calls", "answers_index", "answers_call"
+    )
 
 
 EVERY_MESSAGE = PreparedRead(messages_before)

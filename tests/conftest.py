@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db.backends.sqlite3.operations import DatabaseOperations as SqliteOperations
+from django.db.backends.sqlite3.base import DatabaseOperations as SqliteOperations
+
+from tests import triggers
 
 pytest_plugins = ["tests.counting"]  # leaves out, in one line, what is marked `shared` where there is no shared data
 
@@ -38,13 +40,8 @@ def emptied_for_the_next_test():
     flush = SqliteOperations.execute_sql_flush
 
     def flush_without_triggers(self, sql_list):
-        with self.connection.cursor() as cursor:
-            triggers = cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-            for name, _ in triggers:
-                cursor.execute(f'DROP TRIGGER "{name}"')
+        with triggers.aside(self.connection):
             flush(self, sql_list)
-            for _, sql in triggers:
-                cursor.execute(sql)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SqliteOperations, "execute_sql_flush", flush_without_triggers)

@@ -160,5 +160,7 @@ class TaskKind:
     guideline_en: str
     guideline_zh: str
     """Markdown that a new project starts from; leads make it theirs."""
+    part_titles: Mapping[str, str]
+    """What the parts of a grade are called; message ids."""
     script: str = ""
     """Static path of the kind's own script, started from a data attribute of its form."""

@@ -20,7 +20,7 @@ POSTGRESQL_BACK = ["DROP TRIGGER event_no_change ON annotate_event", "DROP FUNCT
 def run(sqlite, postgresql):
     def act(apps, schema_editor):
         for statement in sqlite if schema_editor.connection.vendor == "sqlite" else postgresql:
-            schema_editor.execute(statement)
+            schema_editor.execute(statement, params=None)  # a % in it is meant
 
     return act
 

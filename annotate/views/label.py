@@ -44,8 +44,16 @@ def next_item(request, project):
     """The first open item of one's plan, at its own address; or the word that all is done."""
     item = blind.next_item(request.user, project)
     if item is None:
-        return render(request, "annotate/all_done.html", {"project": blind.own_project(request.user, project)})
+        return render(request, "annotate/all_done.html", nothing_to_do(request, project))
     return redirect("annotate:label_item", public_id=item.public_id)
+
+
+def nothing_to_do(request, project):
+    """What one is told in place of an item; all of it fixed texts about the project and one's own part."""
+    return {
+        "project": blind.own_project(request.user, project),
+        "standing": blind.standing(request.user, project),
+    }
 
 
 @require_safe
@@ -67,7 +75,7 @@ def correct_item(request, public_id):
     return render(request, "annotate/label_item.html", page_of(item, correcting=True))
 
 
-def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
+def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, problems=()):
     """The context of the item's page and of its piece: the blind item, and what stands in the form, which is what was
     posted and refused, else the draft, else the answer."""
     fields = draft_fields(item) if posted is None else posted
@@ -76,6 +84,7 @@ def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
     is_known_protocol = posted and not any(problem.field == "protocol" for problem in problems)
     return {
         "item": item,
+        "urls": urls or addresses_of(item),
         "values": values,
         "spans_json": json.dumps(values.get("spans") or []),
         "editable": correcting or not item.is_submitted,
@@ -88,6 +97,16 @@ def page_of(item, *, correcting=False, receipt=None, posted=None, problems=()):
         "timing": fields,
         "problems": [problem.as_dict(gettext) for problem in problems],
         "title": item.project_titles[1 if get_language() == "zh-hans" else 0],
+    }
+
+
+def addresses_of(item):
+    """Where the page of an assignment sends what is done on it."""
+    names = {"submit": "submit_annotation", "draft": "save_draft", "problem": "report_problem"}
+    return {
+        **{what: reverse(f"annotate:{name}", args=[item.public_id]) for what, name in names.items()},
+        "guideline": reverse("annotate:guideline", args=[item.project_slug]),
+        "leave": reverse("annotate:next_item", args=[item.project_slug]),
     }
 
 
@@ -133,6 +152,12 @@ def submit_annotation(request, public_id):
     return go_on(request, receipt.project_slug, receipt=receipt)
 
 
+def practised(request, receipt):
+    """The practice item that was just submitted, with the expected answer beside one's own; None for any other."""
+    item = blind.show_item(request.user, receipt.public_id)
+    return item if item.feedback else None
+
+
 REASON_MISSING = Problem(
     code="missing_field",
     field="reason",
@@ -167,15 +192,17 @@ def told_already(request, public_id, at):
 
 
 def go_on(request, project, *, receipt=None):
-    """The next item, as a piece for htmx and as a redirect without script."""
+    """The next item, as a piece for htmx and as a redirect without script; after a practice item first its answer."""
+    done = practised(request, receipt) if receipt and receipt.phase == "practice" else None
     if not request.htmx:
-        return redirect("annotate:next_item", project=project)
-    item = blind.next_item(request.user, project)
+        return redirect("annotate:label_item", done.public_id) if done else redirect("annotate:next_item", project)
+    item = done or blind.next_item(request.user, project)
     if item is None:
-        context = {"project": blind.own_project(request.user, project), "receipt": receipt}
-        response = render(request, "annotate/_all_done.html", context)
+        response = render(request, "annotate/_all_done.html", nothing_to_do(request, project) | {"receipt": receipt})
         address = reverse("annotate:next_item", args=[project])
     else:
+        if not item.was_shown:
+            labeling.mark_shown(annotator=request.user, assignment_id=item.public_id, now=timezone.now())
         response = render(request, "annotate/_item.html", page_of(item, receipt=receipt))
         address = reverse("annotate:label_item", args=[item.public_id])
     response["HX-Push-Url"] = address

@@ -6,19 +6,22 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotate import blind, labeling
-from annotate.assigning import extend_panel, give_back, open_next, open_round
+from annotate.assigning import extend_panel, fit_plan, give_back, open_next, open_round, reopen_for_protocol
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Item, Membership, Round
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import (
     CONVERSATION,
     NOW,
+    make_annotation,
     make_assignment,
     make_cast,
     make_item,
     make_member,
     make_plan,
     make_project,
+    make_protocol,
+    make_submitted,
     make_trace,
 )
 
@@ -318,3 +321,140 @@ def test_an_item_that_is_given_back_twice_at_once_is_given_back_once_and_stays_a
     reported.refresh_from_db()
     assert (reported.state, reported.ended_at) == (State.SUBMITTED, NOW)
     assert Event.objects.filter(action="problem_given_back").count() == 1
+
+
+# People who leave, come back, and read other languages
+
+
+def states_of(member):
+    return [state for *_, state in plan_of(member)]
+
+
+def changed(member, **fields):
+    """The member after a change, with the plan that fits it."""
+    Membership.objects.filter(pk=member.pk).update(**fields)
+    member = Membership.objects.get(pk=member.pk)
+    fit_plan(member=member, now=NOW)
+    return member
+
+
+def test_who_leaves_has_open_and_locked_items_withdrawn_and_keeps_the_labels(cast):
+    extend_panel(project=cast.project, now=NOW)
+    submit(cast.ana.assignments.get(order=0))
+    changed(cast.ana, left_at=NOW)
+    assert states_of(cast.ana) == [State.SUBMITTED] + [State.WITHDRAWN] * 7
+    assert states_of(cast.ben) == [State.OPEN] + [State.LOCKED] * 7
+    assert blind.next_item(cast.ana.person, cast.project.slug) is None
+
+
+def test_who_comes_back_goes_on_where_they_stopped_and_gets_what_came_meanwhile(cast):
+    extend_panel(project=cast.project, now=NOW)
+    submit(cast.ana.assignments.get(order=0))
+    order_before = [row[:3] for row in plan_of(cast.ana)]
+    changed(cast.ana, left_at=NOW)
+    make_material(cast.project, ("main", "en"))
+    extend_panel(project=cast.project, now=NOW)
+    changed(cast.ana, left_at=None)
+    assert [row[:3] for row in plan_of(cast.ana)][:8] == order_before
+    assert states_of(cast.ana) == [State.SUBMITTED, State.OPEN] + [State.LOCKED] * 8
+
+
+def test_languages_decide_what_stays_in_the_plan(cast):
+    extend_panel(project=cast.project, now=NOW)
+    submit(cast.ana.assignments.get(order=0))
+    languages = dict(cast.ana.assignments.values_list("order", "item__trace__language"))
+    changed(cast.ana, languages=["en"])
+    for order, state in cast.ana.assignments.values_list("order", "state"):
+        is_kept = order == 0 or languages[order] == "en"
+        assert (state != State.WITHDRAWN) == is_kept
+    assert states_of(cast.ana).count(State.OPEN) == 1
+    changed(cast.ana, languages=["en", "zh"])
+    assert State.WITHDRAWN not in states_of(cast.ana)
+    assert states_of(cast.ana).count(State.OPEN) == 1
+
+
+def test_who_reads_one_language_more_gets_its_items_behind_the_others(cast):
+    Membership.objects.filter(pk=cast.ana.pk).update(languages=["en"])
+    extend_panel(project=cast.project, now=NOW)
+    assert len(plan_of(cast.ana)) == 4
+    changed(cast.ana, languages=["zh", "en"])
+    assert len(plan_of(cast.ana)) == 8
+    assert states_of(cast.ana).count(State.OPEN) == 1
+
+
+def test_a_lead_labels_only_while_leads_label_in_the_project(cast):
+    changed(cast.lea)
+    assert plan_of(cast.lea) == []
+    cast.project.open_lead = True
+    cast.project.save()
+    changed(cast.lea)
+    assert states_of(cast.lea) == [State.OPEN] + [State.LOCKED] * 7
+    cast.project.open_lead = False
+    cast.project.save()
+    changed(cast.lea)
+    assert states_of(cast.lea) == [State.WITHDRAWN] * 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_retirement_and_submits_at_the_same_moment_leave_nothing_open():
+    cast = make_cast()
+    make_material(cast.project, ("main", "en"), ("main", "en"))
+    extend_panel(project=cast.project, now=NOW)
+    for _ in range(3):
+        (open_,) = cast.ana.assignments.filter(state=State.OPEN)
+        results = at_once(partial(submit, open_), partial(changed, cast.ana, left_at=NOW))
+        assert all(not isinstance(one, Exception) or isinstance(one, NotYours) for one in results), results
+        assert set(states_of(cast.ana)) <= {State.SUBMITTED, State.WITHDRAWN}
+        changed(cast.ana, left_at=None)
+
+
+# A new protocol
+
+
+def relabel(cast):
+    """ana has labelled two items of the main phase and one of practice under the first protocol, ben one."""
+    items = make_material(cast.project, ("main", "en"))
+    practice = make_item(cast.project, phase="practice")
+    for member, mine in ((cast.ana, [*items, practice]), (cast.ben, items[:1])):
+        for item in mine:
+            make_submitted(member, item)
+    make_protocol(cast.project)
+    return items
+
+
+def again(member):
+    rows = member.assignments.filter(round__purpose="protocol", round__closed_at=None).order_by("order")
+    return list(rows.values_list("item", "state"))
+
+
+def test_older_labels_of_the_main_phase_are_asked_for_again_in_a_round_of_their_own():
+    cast = make_cast()
+    first, second = relabel(cast)
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 3
+    assert again(cast.ana) == [(first.pk, State.OPEN), (second.pk, State.LOCKED)]
+    assert again(cast.ben) == [(first.pk, State.OPEN)]
+    item = blind.next_item(cast.ana.person, cast.project.slug)
+    assert (item.label, item.number, item.draft) == (None, 0, None)
+    (event,) = Event.objects.filter(action="items_reopened")
+    assert event.detail == {"protocol": 2, "round": 2, "assignments": 3}
+
+
+def test_what_the_newest_protocol_was_used_on_is_not_asked_for_again():
+    cast = make_cast()
+    relabel(cast)
+    reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW)
+    make_annotation(cast.ben.assignments.get(round__purpose="protocol"))
+    cast.ben.assignments.filter(round__purpose="protocol").update(state=State.SUBMITTED)
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 2
+    assert again(cast.ben) == []
+    assert cast.ben.assignments.filter(round__purpose="protocol", state=State.SUBMITTED).count() == 1
+    assert cast.project.rounds.filter(purpose="protocol", closed_at=None).count() == 1
+
+
+def test_nothing_older_opens_no_round_and_only_a_lead_can_ask():
+    cast = make_cast()
+    make_submitted(cast.ana)
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 0
+    with pytest.raises(NotYours):
+        reopen_for_protocol(lead=cast.ana.person, project=cast.project, now=NOW)
+    assert cast.project.rounds.count() == 1

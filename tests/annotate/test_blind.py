@@ -87,8 +87,8 @@ def test_a_string_that_only_occurs_in_a_tool_output_is_nowhere_in_the_view(ana):
         assert hidden not in told
     assert said(item) == [
         ("you", "How long is it?"),
-        ("you", 'measure({"of": "it"})'),
-        ("you", "It is 4 long."),
+        ("you", "You used measure(of: it)."),
+        ("you", "measure showed you:\nIt is 4 long."),
     ]
 
 
@@ -240,3 +240,19 @@ def test_public_ids_are_random_and_say_nothing_of_the_order(ana):
     assert all(len(one) == 20 for one in ids)
     assert ids != sorted(ids)
     assert ids != sorted(ids, reverse=True)
+
+
+def test_a_result_says_which_of_the_requesters_own_calls_it_answers(ana):
+    calls = (base.Call("toolu_1", "measure", '{"of": "it"}'), base.Call("toolu_2", "weigh", "{}"))
+    said_ = (
+        base.Message(0, "user", "", calls=calls, side="user"),
+        base.Message(1, "tool", "It is 4 kg.", side="user", answers=base.Answered(0, 1), answers_id="toolu_2"),
+        base.Message(2, "tool", "It is 4 long.", side="user", answers=base.Answered(0, 0), answers_id="toolu_1"),
+        base.Message(3, "user", "What is it?"),
+        base.Message(4, "assistant", "A plank."),
+    )
+    item = show(make_assignment(ana, make_item(trace=make_trace(ana.project, said_), reply=4)))
+    shown = " ".join(text for _, text in said(item))
+    assert "weigh showed you:\nIt is 4 kg." in shown
+    assert "measure showed you:\nIt is 4 long." in shown
+    assert "toolu" not in shown

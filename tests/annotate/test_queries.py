@@ -96,7 +96,7 @@ def test_labels_of_the_phase_come_by_item_and_code_with_their_cluster_and_protoc
     make_submitted(cast.ana, second)
     rows = lead_queries.rated_rows(cast.project, phase="main")
     assert [(row.item, row.rater) for row in rows] == [(first.pk, "a1"), (first.pk, "a2"), (second.pk, "a1")]
-    assert {(row.cluster, row.protocol, row.phase) for row in rows} == {("task-7", 1, "main")}
+    assert {(row.cluster, row.protocol, row.round_purpose) for row in rows} == {("task-7", 1, "first")}
     assert rows[0].label["label"] == "unrepairable_or_no_answer"
 
 

@@ -30,5 +30,6 @@ KIND = TaskKind(
     summary_template="reply/_summary.html",
     guideline_en=(FOLDER / "guideline_en.md").read_text("utf-8"),
     guideline_zh=(FOLDER / "guideline_zh.md").read_text("utf-8"),
+    part_titles=settle.PART_TITLES,
     script="reply/reply.js",
 )

@@ -6,6 +6,7 @@ from typing import Literal
 
 from annotate.kinds.base import Finding, Grade, Schema, Settled, Span
 from annotate.kinds.reply.label import LABELS, NEEDS_INFORMATION, READABLE, SPAN_TYPES, UNREPAIRABLE, ReplyLabel
+from annotate.traces.base import gettext_noop
 
 
 def settle(labels: Sequence[ReplyLabel], schema: Schema) -> Settled:
@@ -48,6 +49,13 @@ def typical_span(spans: Sequence[Span]) -> Span:
     start, end, quote = max(counts, key=lambda key: (counts[key], key[1] - key[0], -key[0]))
     types = Counter(span.type for span in spans)
     return Span(start, end, max(SPAN_TYPES, key=lambda name: types[name]), quote)
+
+
+PART_TITLES = {
+    "label": gettext_noop("the label"),
+    "states_no_result": gettext_noop("states no result or answer"),
+    "spans": gettext_noop("the marked passages"),
+}
 
 
 def grade(label: ReplyLabel, known: ReplyLabel) -> Grade:

@@ -1,70 +1,112 @@
-// Marks passages of the reply: select, then type, or type, then select. Painted without touching the text.
-import { rangeOfUnits, selectedUnits, toCodePoints, toUnits, wholeGraphemes } from "../js/offsets.js";
+// Marks passages of the reply: select, then type, or type, then select. What is marked stands in a field of the form.
+import { currentCaret } from "../js/caret.js";
+import { isFree, isPlain } from "../js/keys.js";
+import { Places, selectedUnits, toCodePoints, toUnits, wholeGraphemes } from "../js/offsets.js";
+import { say, shortened } from "../js/spoken.js";
+import { Chips } from "./chips.js";
+import { Marks } from "./marks.js";
+import { paint } from "./paint.js";
 
-const TYPES = ["definition", "reference", "background"];
-
-class Marks {
+// Reads the marks of a form or of a stored answer and shows them in the text.
+class Shown {
   constructor(box) {
     this.box = box;
-    this.text = document.getElementById(box.dataset.text);
+    this.root = document.getElementById(box.dataset.text);
+    this.places = new Places(this.root);
     this.letters = document.getElementById(box.dataset.letters);
-    this.form = box.closest("form");
     this.field = box.querySelector("[name=spans]");
-    this.chips = box.querySelector("[data-chips]");
     this.read();
-    if (!this.form) return;
-    this.form.addEventListener("label:restored", () => this.read());
-    for (const button of box.querySelectorAll("[data-mark]")) {
-      button.addEventListener("mousedown", (event) => event.preventDefault());  // keeps the selection
-      button.addEventListener("click", () => this.choose(button.dataset.mark));
-    }
+    new ResizeObserver(() => this.paint()).observe(this.root);
   }
 
   read() {
-    const source = this.field ? this.field.value : this.box.closest("[data-spans]")?.dataset.spans;
-    try { this.spans = JSON.parse(source || "[]"); } catch { this.spans = []; }
-    this.made = [...this.spans];
+    const source = this.field?.value ?? this.box.closest("[data-spans]")?.dataset.spans;
+    let spans = [];
+    try { spans = JSON.parse(source || "[]"); } catch { /* what cannot be read is not shown */ }
+    this.marks = new Marks(Array.isArray(spans) ? spans : []);
+  }
+
+  paint() {
+    paint(this.places, this.marks.spans, this.letters);
+  }
+}
+
+// The same with a form around it, whose keys and buttons change them.
+class Marking extends Shown {
+  constructor(box) {
+    super(box);
+    this.form = box.closest("form");
+    this.list = box.querySelector("[data-chips]");
+    this.toList = box.querySelector("[data-to-chips]");
+    this.chips = new Chips(this.list, {
+      title: (type) => this.title(type),
+      go: (span) => this.go(span),
+      remove: (span) => this.remove(span),
+      leave: () => this.root.focus({ preventScroll: true }),
+    });
+    this.toList.addEventListener("click", () => this.chips.enter());
+    this.form.addEventListener("label:restored", () => { this.read(); this.show(); });
+    for (const button of box.querySelectorAll("[data-mark]")) this.listen(button);
     this.show();
   }
 
-  choose(type) {
-    if (selectedUnits(this.text)) this.mark(type);
-    else this.arm(this.armed === type ? null : type);
+  // A press takes the selection away on some systems before it becomes a click, so it is held from the press on.
+  listen(button) {
+    button.addEventListener("mousedown", (event) => event.preventDefault());
+    button.addEventListener("pointerdown", () => { this.held = selectedUnits(this.root); });
+    button.addEventListener("click", (event) => {
+      const units = selectedUnits(this.root) ?? (event.detail ? this.held : null);  // a key has pressed nothing
+      if (units) this.mark(button.dataset.mark, units);
+      else this.arm(this.armed === button.dataset.mark ? null : button.dataset.mark);
+    });
+  }
+
+  show() {
+    const { spans } = this.marks;
+    this.paint();
+    this.chips.show(spans);
+    this.toList.hidden = !spans.length;
   }
 
   arm(type) {
     this.armed = type;
-    for (const button of this.box.querySelectorAll("[data-mark]")) button.setAttribute("aria-pressed", String(button.dataset.mark === type));
+    for (const button of this.box.querySelectorAll("[data-mark]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.mark === type));
+    }
+    if (type) say(`${this.title(type)}: ${this.list.dataset.sayArmed}`);
   }
 
-  mark(type) {
-    const units = selectedUnits(this.text);
-    const content = this.text.textContent;
+  mark(type, units) {
+    const content = this.places.text;
     const whole = units && wholeGraphemes(content, ...units);
     if (!whole) return;
     const [start, end] = whole.map((unit) => toCodePoints(content, unit));
     const span = { start, end, type, quote: content.slice(...whole) };
-    getSelection().removeAllRanges();
+    getSelection().collapse(...this.places.point(whole[1]));
     this.arm(null);
-    if (this.spans.some((other) => other.start === start && other.end === end && other.type === type)) return;
-    this.made.push(span);
-    this.change([...this.spans, span].sort((a, b) => a.start - b.start || a.end - b.end), `${this.chips.dataset.sayMarked}: ${this.title(type)}, ${span.quote}`);
+    if (this.marks.add(span)) this.changed(span, true);
   }
 
-  removeLast() {
-    if (this.made.length) this.remove(this.made.at(-1));
+  markArmed() {
+    const units = selectedUnits(this.root);
+    if (this.armed && units) this.mark(this.armed, units);
   }
 
   remove(span) {
-    this.made = this.made.filter((other) => other !== span);
-    this.change(this.spans.filter((other) => other !== span), `${this.chips.dataset.sayRemoved}: ${span.quote}`);
+    this.marks.remove(span);
+    this.changed(span, false);
   }
 
-  change(spans, words) {
-    this.spans = spans;
-    this.field.value = JSON.stringify(spans);
+  turn(isBack) {
+    const turned = isBack ? this.marks.undo() : this.marks.redo();
+    if (turned) this.changed(turned.span, turned.isThere);
+  }
+
+  changed(span, isThere) {
+    this.field.value = JSON.stringify(this.marks.spans);
     this.show();
-    document.getElementById("spoken").textContent = words;
+    const { sayMarked, sayRemoved } = this.list.dataset;
+    say(`${isThere ? sayMarked : sayRemoved}: ${this.title(span.type)}, ${shortened(span.quote)}`);
     this.form.dispatchEvent(new CustomEvent("label:changed"));
   }
 
@@ -72,60 +114,53 @@ class Marks {
     return this.box.querySelector(`[data-mark=${type}] span`)?.textContent || type;
   }
 
-  ranges(type) {
-    const content = this.text.textContent;
-    return this.spans.filter((span) => span.type === type)
-      .map((span) => rangeOfUnits(this.text, toUnits(content, span.start), toUnits(content, span.end))).filter(Boolean);
+  // From the list to the words, and from the words to the list.
+
+  go(span) {
+    const { text } = this.places;
+    currentCaret().select(toUnits(text, span.start), toUnits(text, span.end));
   }
 
-  show() {
-    this.paint();
-    if (this.chips) this.chips.replaceChildren(...this.spans.map((span) => this.chip(span)));
+  goToChip() {
+    const at = toCodePoints(this.places.text, currentCaret().at);
+    const { spans } = this.marks;
+    const place = spans.findLastIndex((span) => span.start <= at && at <= span.end);
+    if (place < 0) return;
+    this.chips.settle(place);
+    this.chips.enter();
   }
 
-  paint() {
-    this.letters.replaceChildren();
-    const home = this.letters.getBoundingClientRect();
-    for (const type of TYPES) {
-      const ranges = this.ranges(type);
-      if (window.CSS?.highlights) CSS.highlights.set(`mark-${type}`, new Highlight(...ranges));
-      for (const range of ranges) {
-        const last = [...range.getClientRects()].at(-1);
-        if (!last) continue;
-        const letter = document.createElement("span");
-        letter.textContent = type[0];
-        letter.style.left = `${last.right - home.left}px`;
-        letter.style.top = `${last.top - home.top - 3}px`;
-        this.letters.append(letter);
-      }
-    }
+  press(event) {
+    if (!isFree(event)) return;
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.altKey && ["z", "y"].includes(event.key.toLowerCase());
+    if (isUndo) this.turn(event.key.toLowerCase() === "z" && !event.shiftKey);
+    else if (!isPlain(event)) return;
+    else if (event.key === "Backspace") this.removeLast();
+    else if (event.key === "Escape" && this.armed) this.arm(null);
+    else if (event.key === "Enter" && event.target === this.root) this.enter();
+    else return;
+    if (event.key !== "Escape") event.preventDefault();
   }
 
-  chip(span) {
-    const chip = document.createElement("li");
-    chip.className = "chip";
-    const words = Object.assign(document.createElement("span"), { className: "words", textContent: span.quote });
-    const type = Object.assign(document.createElement("span"), { className: `type type-${span.type}`, textContent: span.type[0] });
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: "✕" });
-    button.setAttribute("aria-label", `${this.chips.dataset.sayRemove}: ${this.title(span.type)}, ${span.quote}`);
-    button.addEventListener("click", () => this.remove(span));
-    chip.append(words, type, button);
-    return chip;
+  removeLast() {
+    if (this.marks.last) this.remove(this.marks.last);
+  }
+
+  enter() {
+    if (this.armed) this.markArmed();
+    else this.goToChip();
   }
 }
 
-let marks = null;
+let shown = null;
 
 function start() {
   const box = document.querySelector("[data-marks], [data-marks-shown]");
-  if (box && marks?.box !== box) marks = new Marks(box);
+  if (!box) shown = null;
+  else if (shown?.box !== box) shown = box.matches("[data-marks]") ? new Marking(box) : new Shown(box);
 }
 
 document.addEventListener("htmx:afterSettle", start);
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Backspace" || !marks?.form || event.target.closest("input:not([type=radio], [type=checkbox]), textarea, dialog")) return;
-  marks.removeLast();
-});
-document.addEventListener("mouseup", () => { if (marks?.armed) setTimeout(() => marks.mark(marks.armed)); });
-window.addEventListener("resize", () => marks?.paint());
+document.addEventListener("keydown", (event) => { start(); shown?.press?.(event); });
+document.addEventListener("mouseup", () => setTimeout(() => shown?.markArmed?.()));
 start();

@@ -1,0 +1,55 @@
+"""Known answers of practice items: a lead says what the label is, and why, in both languages."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotate import lead_queries
+from annotate.errors import NotYours
+from annotate.kinds.base import LabelError
+from annotate.models import Event, Item, Person, Phase, Project, Settlement
+from annotate.traces.base import Problem, gettext_noop
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A checked label in its JSON form, and why it is the right one."""
+
+    label: dict[str, Any]
+    reason_en: str
+    reason_zh: str
+
+
+def settle_known(*, lead: Person, project: Project, item_id: int, known: Known, now: datetime) -> None:
+    """Store the known answer of a practice item; an earlier one is kept beside it, no longer current. NotYours where
+    the person leads no such project or it has no such practice item, LabelError where a reason is missing."""
+    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
+        raise NotYours
+    missing = [name for name in ("reason_en", "reason_zh") if not getattr(known, name)]
+    if missing:
+        raise LabelError(*map(reason_missing, missing))
+    with transaction.atomic():
+        item = Item.objects.select_for_update(no_key=True).filter(pk=item_id, project=project, phase=Phase.PRACTICE)
+        if not item.exists():
+            raise NotYours
+        Settlement.objects.filter(item=item_id, is_current=True).update(is_current=False)
+        Settlement.objects.create(
+            item_id=item_id,
+            label=known.label,
+            how=Settlement.How.KNOWN,
+            person=lead,
+            reason_en=known.reason_en,
+            reason_zh=known.reason_zh,
+        )
+        Event.objects.create(project=project, person=lead, action="known_answer_given", detail={"item": item_id})
+
+
+def reason_missing(field: str) -> Problem:
+    return Problem(
+        code="missing_field",
+        field=field,
+        expected=gettext_noop("Annotators are told why, each in the language of their interface."),
+        remedy=gettext_noop("Write the reason in English and in Chinese."),
+    )

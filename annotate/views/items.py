@@ -1,0 +1,147 @@
+"""A lead's look at items: the list, one as its annotators see it, and the known answers of practice."""
+
+import json
+
+from django.http import Http404
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate import assigning, blind, knowing, lead_queries, queries
+from annotate.errors import NotYours
+from annotate.forms import refuse_unstorable
+from annotate.kinds.base import LabelError
+from annotate.models import Phase
+from annotate.views.label import page_of, retarget
+from annotate.views.project import led_project, title_of
+
+N_ITEMS = 100
+N_PRACTICE = 1000
+MAX_REASON = 2000
+REASONS = ("reason_en", "reason_zh")
+
+
+@require_safe
+def list_items(request, project):
+    """Every item by pages, of all phases or of one."""
+    project = led_project(request, project)
+    phase, after = request.GET.get("phase", ""), request.GET.get("after", "0")
+    if phase not in ("", *Phase.values) or not (after.isascii() and after.isdecimal() and len(after) < 16):
+        raise Http404
+    items = lead_queries.listed_items(project, phase=phase, after=int(after), limit=N_ITEMS)
+    context = {
+        "project": project,
+        "title": title_of(project),
+        "items": items,
+        "phase": phase,
+        "phases": Phase.choices,
+        "more": items[-1].id if len(items) == N_ITEMS else None,
+    }
+    return render(request, "annotate/list_items.html", context)
+
+
+def looked_at(project, item_id):
+    """One item of the project as annotators see it; the one 404 for any other."""
+    item = blind.preview_item(project.pk, item_id) if item_id < 2**63 else None
+    if item is None:
+        raise Http404
+    return item
+
+
+@require_safe
+def preview_item(request, project, item_id):
+    project = led_project(request, project)
+    item = looked_at(project, item_id)
+    urls = {"leave": reverse("annotate:list_items", args=[project.slug])}
+    context = {**page_of(item, urls=urls), "editable": False, "looked_at_as": gettext("Preview"), "led": project}
+    return render(request, "annotate/label_item.html", context)
+
+
+@require_safe
+def list_practice(request, project):
+    """The practice items and whether each has a known answer; practice opens when all have one."""
+    project = led_project(request, project)
+    items = lead_queries.listed_items(project, phase=Phase.PRACTICE, limit=N_PRACTICE)
+    context = {
+        "project": project,
+        "title": title_of(project),
+        "items": items,
+        "n_known": sum(item.has_known for item in items),
+        "is_ready": queries.practice_is_ready(project.pk),
+    }
+    return render(request, "annotate/list_practice.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def answer_practice(request, project, item_id):
+    """A practice item in the screen of its annotators, with the reasons that they will be told."""
+    project = led_project(request, project)
+    item = looked_at(project, item_id)
+    if item.phase != Phase.PRACTICE:
+        raise Http404
+    if request.method != "POST":
+        return render(request, "annotate/label_item.html", known_page(project, item_id, item))
+    try:
+        known = read_known(request.POST, item, queries.protocols_of(project.pk)[0].label_schema)
+        knowing.settle_known(
+            lead=request.user, project=project, item_id=item_id, known=known, now=timezone.now()
+        )
+    except NotYours:
+        raise Http404 from None
+    except LabelError as error:
+        return refuse(request, known_page(project, item_id, item, posted=request.POST, problems=error.problems))
+    if not request.htmx:
+        return redirect("annotate:list_practice", project=project.slug)
+    items = lead_queries.listed_items(project, phase=Phase.PRACTICE, limit=N_PRACTICE)
+    context = {"led": project, "items": items, "next": next((one for one in items if not one.has_known), None)}
+    return render(request, "annotate/_known_saved.html", context)
+
+
+def refuse(request, context):
+    """What is wrong, said in the form, as where annotators answer."""
+    if not request.htmx:
+        return render(request, "annotate/label_item.html", context, status=422)
+    response = render(request, "annotate/_problems.html", {"problems": context["problems"]}, status=422)
+    return retarget(response, "#problems", "outerHTML")
+
+
+def known_page(project, item_id, item, *, posted=None, problems=()):
+    """The labelling page for the known answer of an item: the stored one in the form, else what was posted."""
+    stored = queries.known_answer(item_id)
+    urls = {
+        "submit": reverse("annotate:answer_practice", args=[project.slug, item_id]),
+        "guideline": reverse("annotate:guideline", args=[project.slug]),
+        "leave": reverse("annotate:list_practice", args=[project.slug]),
+    }
+    context = page_of(item, urls=urls, posted=posted, problems=problems)
+    if stored and posted is None:
+        context |= {"values": stored.label, "spans_json": json.dumps(stored.label.get("spans") or [])}
+    words = (gettext("Why, in English"), gettext("Why, in Chinese"))
+    texts = [(posted or {}).get(name, getattr(stored, name, "")) for name in REASONS]
+    return {
+        **context,
+        "knowing": True,
+        "led": project,
+        "item_name": f"known-{item_id}",
+        "looked_at_as": gettext("Known answer"),
+        "reasons": list(zip(REASONS, texts, words, strict=True)),
+    }
+
+
+def read_known(post, item, schema) -> knowing.Known:
+    """The label and the reasons in a post; LabelError names every field that is wrong."""
+    data = item.kind.read_form(post)
+    reasons = {name: post.get(name, "").strip()[:MAX_REASON] for name in REASONS}
+    refuse_unstorable({**data, **reasons})
+    label = item.kind.parse(data, schema or item.kind.schema, item.text)
+    return knowing.Known(label=item.kind.dump(label), **reasons)
+
+
+@require_POST
+def reopen_items(request, project):
+    """What was labelled under an older protocol goes once more to those who labelled it."""
+    project = led_project(request, project)
+    assigning.reopen_for_protocol(lead=request.user, project=project, now=timezone.now())
+    return redirect("annotate:show_protocols", project=project.slug)
