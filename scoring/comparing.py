@@ -3,7 +3,8 @@
 It knows no task kind: what is compared is said by the kind's measures.
 """
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +34,26 @@ class MeasureReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtocolLabels:
+    """How many labels of a phase were given under a protocol."""
+
+    protocol: int
+    n_labels: int
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementReport:
-    """All measures of a project in one phase, and what was left out before any table was made."""
+    """All measures of a project in one phase under one protocol, and what was left out before any table was made.
+    Labels given under different guidelines are never compared; `protocols` says how many there are of each."""
 
     project: str
     phase: str
     is_synthetic: bool
     is_result: bool
     open_lead: bool
+    protocol: int | None
+    protocols: tuple[ProtocolLabels, ...]
+    partial: tuple[lead_queries.Partial, ...]
     n_problems: int
     measures: tuple[MeasureReport, ...]
 
@@ -51,6 +64,11 @@ class AgreementReport:
             "is_synthetic": self.is_synthetic,
             "is_result": self.is_result,
             "open_lead": self.open_lead,
+            "protocol": self.protocol,
+            "protocols": [{"protocol": one.protocol, "n_labels": one.n_labels} for one in self.protocols],
+            "partial_raters": [
+                {"rater": one.code, "n_submitted": one.n_submitted, "n_given": one.n_given} for one in self.partial
+            ],
             "left_out": {"problem_reported": self.n_problems},
             "measures": [
                 {"measure": report.measure.name, "agreement": report.panel.as_dict()} for report in self.measures
@@ -58,16 +76,23 @@ class AgreementReport:
         }
 
 
-def agreement_report(project: Project, *, phase: str = "main", measure: str | None = None) -> AgreementReport:
-    """Human agreement of the first round; Refused for a measure the kind does not have. The number of statements is
-    fixed."""
+def agreement_report(
+    project: Project, *, phase: str = "main", measure: str | None = None, protocol: int | None = None
+) -> AgreementReport:
+    """Human agreement of uninformed labels under one protocol, the newest that has labels where none is named; Refused
+    for a measure or a protocol that is not there. The number of statements is fixed."""
     kind = kind_of(project.kind)
     schemas = {protocol.number: protocol.label_schema or kind.schema for protocol in queries.protocols_of(project.pk)}
     measures = kind.measures(schemas[max(schemas)])
     chosen = [one for one in measures if measure in (None, one.name)]
     if not chosen:
         raise Refused(unknown_measure(measure, measures))
-    rows = lead_queries.rated_rows(project, phase=phase)
+    every = lead_queries.rated_rows(project, phase=phase)
+    counts = Counter(row.protocol for row in every)
+    if protocol is not None and protocol not in schemas:
+        raise Refused(unknown_protocol(schemas))
+    chosen_protocol = max(counts, default=None) if protocol is None else protocol
+    rows = last_of_each([row for row in every if row.protocol == chosen_protocol])
     labels = [kind.parse(row.label, schemas[row.protocol], None) for row in rows]
     return AgreementReport(
         project=project.slug,
@@ -75,9 +100,23 @@ def agreement_report(project: Project, *, phase: str = "main", measure: str | No
         is_synthetic=project.is_synthetic,
         is_result=phase == "main",
         open_lead=project.open_lead,
+        protocol=chosen_protocol,
+        protocols=tuple(ProtocolLabels(number, counts[number]) for number in sorted(counts)),
+        partial=tuple(lead_queries.partial_raters(project, phase=phase)),
         n_problems=lead_queries.n_problems(project, phase=phase),
         measures=tuple(MeasureReport(one, measure_agreement(one, rows, labels, project.seed)) for one in chosen),
     )
+
+
+def last_of_each(rows: Sequence[lead_queries.Rated]) -> list[lead_queries.Rated]:
+    """One row of a rater and item: where a new protocol opened the item again, the label of that round."""
+    found: list[lead_queries.Rated] = []
+    for row in rows:
+        is_same = bool(found) and (found[-1].item, found[-1].rater) == (row.item, row.rater)
+        if is_same and row.round_purpose == "protocol":
+            found.pop()
+        found.append(row)
+    return found
 
 
 def measure_agreement(
@@ -135,6 +174,16 @@ def unknown_measure(name: str | None, measures: Sequence[Measure]) -> Problem:
         expected=gettext_noop("One of: %(allowed)s."),
         remedy=gettext_noop("Choose one of these; case counts."),
         params={"allowed": ", ".join(one.name for one in measures)},
+    )
+
+
+def unknown_protocol(numbers: Iterable[int]) -> Problem:
+    return Problem(
+        code="unknown_protocol",
+        field="protocol",
+        expected=gettext_noop("One of: %(allowed)s."),
+        remedy=gettext_noop("Choose one of these; case counts."),
+        params={"allowed": ", ".join(map(str, sorted(numbers)))},
     )
 
 

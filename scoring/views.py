@@ -18,6 +18,9 @@ def show_agreement(request, project):
     phase = request.GET.get("phase", "main")
     if phase not in PHASES:
         raise Http404
+    number = request.GET.get("protocol", "")
+    if number and not (number.isdecimal() and len(number) < 10):
+        raise Http404
     context = {
         "project": project,
         "title": project.title_zh if get_language() == "zh-hans" else project.title_en,
@@ -25,7 +28,8 @@ def show_agreement(request, project):
         "phases": PHASES,
     }
     try:
-        context["report"] = words.report_words(agreement_report(project, phase=phase))
+        report = agreement_report(project, phase=phase, protocol=int(number) if number else None)
+        context |= {"report": words.report_words(report), "protocols": report.protocols, "protocol": report.protocol}
     except Refused as refusal:
         context["problem"] = refusal.problem.as_dict(gettext)
     return render(request, "scoring/show_agreement.html", context, status=409 if "problem" in context else 200)

@@ -137,6 +137,8 @@ class ReportWords:
     open_lead: str
     parts: tuple[tuple[str, PanelWords], ...]
     left_out: str
+    protocol: str
+    partial: tuple[str, ...]
 
 
 def report_words(report: AgreementReport) -> ReportWords:
@@ -149,7 +151,25 @@ def report_words(report: AgreementReport) -> ReportWords:
         parts=tuple((gettext(one.measure.title), panel_words(one.panel, one.measure)) for one in report.measures),
         left_out=gettext("Left out before any figure: %(n)s items reported as problems; practice; known answers.")
         % {"n": report.n_problems},
+        protocol=protocol_words(report),
+        partial=tuple(
+            gettext("%(rater)s left and is partial: %(n_submitted)s of %(n_given)s items labelled.")
+            % {"rater": one.code, "n_submitted": one.n_submitted, "n_given": one.n_given}
+            for one in report.partial
+        ),
     )
+
+
+def protocol_words(report: AgreementReport) -> str:
+    """Which labels the figures rest on, where the guideline was changed while people labelled."""
+    if len(report.protocols) < 2 and report.protocol in (None, *(one.protocol for one in report.protocols)):
+        return ""
+    others = [one for one in report.protocols if one.protocol != report.protocol]
+    counts = [gettext("protocol %(number)s: %(n)s labels") % {"number": o.protocol, "n": o.n_labels} for o in others]
+    return gettext("Only labels given under protocol %(number)s. Kept apart: %(others)s.") % {
+        "number": report.protocol,
+        "others": "; ".join(counts) or gettext("none"),
+    }
 
 
 def panel_words(panel: PanelAgreement, measure: Measure | None = None) -> PanelWords:

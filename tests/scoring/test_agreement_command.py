@@ -25,6 +25,7 @@ from tests.factories import (
     make_cast,
     make_item,
     make_member,
+    make_protocol,
     make_round,
     make_submitted,
     make_trace,
@@ -104,11 +105,15 @@ def test_everything_the_page_says_stands_in_the_text_and_nothing_else(project, c
     make_member(project, "cem", code="c1")
     for item in project.items.filter(phase="main")[:8]:
         make_submitted(project.memberships.get(code="c1"), item, FAILS)
+    leaver = make_member(project, "dan", code="d1", left_at=NOW)
+    make_assignment(leaver, project.items.filter(phase="main").first(), state="withdrawn")
+    make_protocol(project)
+    make_submitted(leaver, project.items.filter(phase="main").last(), FAILS)
     client.force_login(project.memberships.get(role="lead").person)
     Person.objects.update(interface_language=language)
     page = client.get(reverse("scoring:show_agreement", args=[project.slug])).content.decode()
     main = re.search(r"<main.*?</main>", page, re.DOTALL)[0]
-    main = re.sub(r'<h1>.*?</h1>|<p class="actions">.*?</p>', "", main, flags=re.DOTALL)
+    main = re.sub(r'<h1>.*?</h1>|<nav.*?</nav>|<p class="actions">.*?</p>', "", main, flags=re.DOTALL)
     with translation.override(language):
         text = Said(project.slug).out
     shown = html.unescape(re.sub(r"<[^>]+>", " ", main))

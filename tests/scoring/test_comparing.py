@@ -5,7 +5,7 @@ import pytest
 from annotate.errors import Refused
 from annotate.kinds.base import Measure
 from annotate.models import Annotation, Assignment, Membership, Project, Settlement
-from scoring import comparing
+from scoring import comparing, words
 from scoring.comparing import CLUSTER, ITEM, Table, agreement_report, table_agreement
 from scoring.stats.panel import panel_agreement
 from scoring.stats.ratings import ratings_from_triples
@@ -281,6 +281,7 @@ def test_an_empty_project_has_reasons_in_place_of_figures(cast):
 
 def test_labels_are_read_by_the_protocol_they_were_given_under(cast, monkeypatch):
     make_submitted(cast.ana)
+    make_submitted(cast.ben)
     make_protocol(cast.project, label_schema={"number": 2})
     make_submitted(cast.ana)
     kind, read = comparing.kind_of("reply"), []
@@ -290,8 +291,59 @@ def test_labels_are_read_by_the_protocol_they_were_given_under(cast, monkeypatch
         return kind.parse(data, schema, text)
 
     monkeypatch.setattr(comparing, "kind_of", lambda name: Strange(kind, kind.measures({}), parse))
-    assert report(cast).measures[0].panel.n_ratings == 2
-    assert read == [dict(kind.schema), {"number": 2}]
+    assert report(cast).measures[0].panel.n_ratings == 1
+    assert report(cast, protocol=1).measures[0].panel.n_ratings == 2
+    assert read == [{"number": 2}, dict(kind.schema), dict(kind.schema)]
+
+
+# Protocols, and people who left
+
+
+def test_labels_under_different_protocols_are_never_in_one_figure(cast):
+    items = [make_item(cast.project) for _ in range(3)]
+    for item in items:
+        make_submitted(cast.ana, item)
+    make_protocol(cast.project)
+    for item in items[:2]:
+        make_submitted(cast.ben, item)
+    said = figures(cast)
+    assert said["protocols"] == [{"protocol": 1, "n_labels": 3}, {"protocol": 2, "n_labels": 2}]
+    assert said["protocol"] == 2
+    assert figures(cast, protocol=1)["measures"][0]["agreement"]["n_ratings"] == 3
+    assert "Kept apart: protocol 1: 3 labels" in words.report_words(report(cast)).protocol
+    assert words.report_words(report(cast, protocol=1)).protocol.startswith("Only labels given under protocol 1.")
+
+
+def test_one_protocol_needs_no_word(cast):
+    make_submitted(cast.ana)
+    assert words.report_words(report(cast)).protocol == ""
+
+
+def test_a_protocol_that_is_not_there_is_refused(cast):
+    with pytest.raises(Refused, match="unknown_protocol"):
+        report(cast, protocol=7)
+
+
+def test_an_item_that_a_new_protocol_opened_again_counts_once_with_its_later_label(cast):
+    item = make_item(cast.project)
+    make_protocol(cast.project)
+    again = make_round(cast.project, purpose="protocol")
+    make_submitted(cast.ana, item, "readable")
+    make_submitted(cast.ana, item, "unrepairable_or_no_answer", round=again)
+    panel = report(cast).measures[0].panel
+    assert panel.n_ratings == 1
+    assert {one.category: one.share for one in panel.prevalence}["fail"] == 1
+
+
+def test_who_left_before_the_end_is_listed_as_partial(cast):
+    first, second = make_item(cast.project), make_item(cast.project)
+    make_submitted(cast.ana, first)
+    make_submitted(cast.ben, first)
+    make_assignment(cast.ben, second, state="withdrawn")
+    assert report(cast).partial == ()
+    Membership.objects.filter(person__username__in=["ana", "ben"]).update(left_at=NOW)
+    assert figures(cast)["partial_raters"] == [{"rater": "a2", "n_submitted": 1, "n_given": 2}]
+    assert words.report_words(report(cast)).partial == ("a2 left and is partial: 1 of 2 items labelled.",)
 
 
 def test_labels_of_somebody_who_left_stay_in(cast, table):
@@ -307,11 +359,11 @@ def test_the_report_says_whether_a_lead_may_label_and_whether_labels_are_synthet
 
 
 @pytest.mark.parametrize("n", [1, 40])
-def test_a_report_takes_three_statements_whatever_there_is(cast, django_assert_num_queries, n):
+def test_a_report_takes_four_statements_whatever_there_is(cast, django_assert_num_queries, n):
     for _ in range(n):
         make_submitted(cast.ana)
     project = Project.objects.get(pk=cast.project.pk)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         agreement_report(project)
 
 

@@ -121,9 +121,9 @@ def test_the_page_answers_in_chinese(client, cast):
 
 
 @pytest.mark.parametrize("more", [0, 30])
-def test_the_page_takes_six_statements_whatever_there_is(client, cast, django_assert_num_queries, more):
+def test_the_page_takes_seven_statements_whatever_there_is(client, cast, django_assert_num_queries, more):
     for _ in range(more):
         make_submitted(cast.ana)
     client.force_login(cast.lea.person)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get(reverse("scoring:show_agreement", args=[cast.project.slug]))

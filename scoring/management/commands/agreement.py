@@ -26,6 +26,7 @@ class Command(SaidCommand):
         parser.add_argument("project", nargs="?")
         parser.add_argument("--measure", help="only this measure of the project's kind")
         parser.add_argument("--phase", choices=PHASES, default="main")
+        parser.add_argument("--protocol", type=int, metavar="N", help="labels under this protocol, not the newest")
         parser.add_argument("--csv", type=Path, metavar="FILE", help="ratings in a CSV instead, one row a rating")
         parser.add_argument("--item", default="item", metavar="COL")
         parser.add_argument("--rater", default="rater", metavar="COL")
@@ -34,7 +35,7 @@ class Command(SaidCommand):
         parser.add_argument("--categories", nargs="+", metavar="LABEL", help="the labels there are, in their order")
         parser.add_argument("--seed", type=seed_word, default=CSV_SEED, help="of the resamples of a CSV")
 
-    def act(self, *, project, measure, phase, csv, **options):
+    def act(self, *, project, measure, phase, protocol, csv, **options):
         if (project is None) == (csv is None):
             raise Refused(
                 Problem(
@@ -45,7 +46,8 @@ class Command(SaidCommand):
                 )
             )
         if csv is None:
-            self.report = agreement_report(project_called(project), phase=phase, measure=measure)
+            found = project_called(project)
+            self.report = agreement_report(found, phase=phase, measure=measure, protocol=protocol)
             return self.report.as_dict()
         columns = {name: options[name] for name in ("item", "rater", "label", "cluster", "categories")}
         self.panel = table_agreement(read_table(csv, **columns), seed=options["seed"])
@@ -61,7 +63,7 @@ class Command(SaidCommand):
             yield from panel_lines(words.panel_words(self.panel))
             return
         said = words.report_words(self.report)
-        yield from filter(None, (said.synthetic, said.pilot, said.open_lead))
+        yield from filter(None, (said.synthetic, said.pilot, said.protocol, said.open_lead, *said.partial))
         for title, panel in said.parts:
             yield ""
             yield title
