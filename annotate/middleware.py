@@ -5,11 +5,14 @@ import zoneinfo
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import JsonResponse
-from django.shortcuts import resolve_url
+from django.shortcuts import render, resolve_url
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 
+from annotate.errors import TooBusy
+
 LANGUAGE_COOKIE = settings.LANGUAGE_COOKIE_NAME
+BUSY_SECONDS = 3
 
 
 def interface_language(get_response):
@@ -20,13 +23,21 @@ def interface_language(get_response):
         chosen = person.interface_language if person.is_authenticated else ""
         language = chosen or translation.get_language_from_request(request)
         zone = (person.is_authenticated and person.time_zone) or settings.TIME_ZONE
-        with translation.override(language), timezone.override(zoneinfo.ZoneInfo(zone)):
+        with translation.override(language), timezone.override(zone_called(zone)):
             request.LANGUAGE_CODE = translation.get_language()
             response = get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language())
         return response
 
     return middleware
+
+
+def zone_called(name):
+    """The zone of this name, else our own: a data folder may come to a machine that knows fewer."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return zoneinfo.ZoneInfo(settings.TIME_ZONE)
 
 
 def private_pages(get_response):
@@ -64,3 +75,20 @@ def open_to_all(view):
     """Mark a view that needs no sign-in."""
     view.is_open_to_all = True
     return view
+
+
+def refuse_when_busy(get_response):
+    """Says so when too many sign in at once, and when to try again."""
+
+    def middleware(request):
+        return get_response(request)
+
+    def process_exception(request, exception):
+        if not isinstance(exception, TooBusy):
+            return None
+        response = render(request, "annotate/busy.html", status=503)
+        response["Retry-After"] = str(BUSY_SECONDS)
+        return response
+
+    middleware.process_exception = process_exception
+    return middleware

@@ -35,6 +35,8 @@ def person(language="", zone="UTC"):
         (person("zh-hans"), {"accept-language": "en"}, "zh-hans UTC"),
         (person("", "Asia/Shanghai"), {"accept-language": "zh-CN,zh;q=0.9"}, "zh-hans Asia/Shanghai"),
         (person(), {"cookie": "django_language=zh-hans", "accept-language": "en"}, "zh-hans UTC"),
+        (person("", "Gone/Zone"), {}, "en UTC"),
+        (person("", "../zone"), {}, "en UTC"),
         (person("en"), {"cookie": "django_language=zh-hans"}, "en UTC"),
         (Anonymous(), {"accept-language": "zh-hans"}, "zh-hans UTC"),
         (Anonymous(), {"accept-language": "de"}, "en UTC"),
