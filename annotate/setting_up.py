@@ -1,21 +1,29 @@
-"""Projects and people come to be. Each function is one action in one transaction."""
+"""Projects and people come to be, and leads change them. Each function is one action in one transaction."""
 
 import hashlib
+import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
-from annotate import assigning
-from annotate.errors import Refused
+from annotate import assigning, lead_queries
+from annotate.errors import NotYours, Refused
 from annotate.kinds.registry import all_kinds
-from annotate.models import Event, Invite, Membership, Person, Project, Protocol, Role
+from annotate.models import Event, Invite, Membership, Person, Phase, Project, Protocol, Role
 from annotate.traces.base import Problem, gettext_noop
 
 SET_UP_DAYS = 7
 LANGUAGES = ("en", "zh")
-SETTINGS = {"text_beside_calls": "private", "show": "light"}
+SETTINGS = {"text_beside_calls": ("private", "visible"), "show": ("light", "plain")}
+"""What a project's settings may say; the first of each is what they say by default."""
+MAX_SEED = 2**63 - 1
+MAX_TITLE = 200
+MAX_GUIDELINE = 50_000
+MAX_CHANGE_NOTE = 1_000
+SLUG = re.compile(r"[\w-]{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +37,44 @@ class NewProject:
     kind: str = "reply"
     languages: tuple[str, ...] = LANGUAGES
     is_synthetic: bool = False
+    text_beside_calls: str = "private"
+    show: str = "light"
+    open_lead: bool = False
+    open_phase: str = Phase.MAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """What a lead may change of a project. Its kind and seed are not here: what was read and in which order rests on
+    them."""
+
+    title_en: str
+    title_zh: str
+    languages: tuple[str, ...]
+    show: str
+    text_beside_calls: str
+    open_lead: bool
+
+
+def settings_of(project: Project) -> ProjectSettings:
+    return ProjectSettings(
+        title_en=project.title_en,
+        title_zh=project.title_zh,
+        languages=tuple(project.languages),
+        show=project.settings.get("show", "light"),
+        text_beside_calls=project.settings.get("text_beside_calls", "private"),
+        open_lead=project.open_lead,
+    )
 
 
 def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Project:
-    """A project with the kind's own protocol as its first, and its first round; Refused when the slug is taken or the
-    kind unknown."""
-    kind = all_kinds().get(new.kind)
-    if kind is None:
-        raise Refused(
-            Problem(
-                code="unknown_kind",
-                field="kind",
-                expected=gettext_noop("One of: %(allowed)s."),
-                remedy=gettext_noop("Choose one of these; case counts."),
-                params={"allowed": ", ".join(sorted(all_kinds()))},
-            )
-        )
+    """A project with the kind's own protocol as its first, and its first round. Who makes it leads it; commands, which
+    nobody in particular gives, name its leads themselves. Refused where the slug is taken or a value is none there
+    is."""
+    if by is not None and not by.may_create_projects:
+        raise NotYours
+    check_new(new)
+    kind = all_kinds()[new.kind]
     try:
         with transaction.atomic():
             project = Project.objects.create(
@@ -54,7 +84,9 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
                 kind=new.kind,
                 languages=list(new.languages),
                 seed=new.seed,
-                settings=dict(SETTINGS),
+                settings={"text_beside_calls": new.text_beside_calls, "show": new.show},
+                open_lead=new.open_lead,
+                open_phase=new.open_phase,
                 is_synthetic=new.is_synthetic,
             )
             Protocol.objects.create(
@@ -66,6 +98,8 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
             )
             assigning.open_round(project=project, now=now)
             Event.objects.create(project=project, person=by, action="project_created", detail={"slug": new.slug})
+            if by is not None:
+                add_member(project=project, person=by, role=Role.LEAD, languages=new.languages, by=by, now=now)
     except IntegrityError:
         raise Refused(
             Problem(
@@ -77,6 +111,227 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
             )
         ) from None
     return project
+
+
+def check_new(new: NewProject) -> None:
+    if not SLUG.fullmatch(new.slug) or not new.slug.strip("-_"):
+        raise Refused(
+            Problem(
+                code="wrong_type",
+                field="slug",
+                expected=gettext_noop("A project's name has at most 60 letters, digits, hyphens and underscores."),
+                remedy=gettext_noop("Choose another name."),
+            )
+        )
+    check_settings(new)
+    check_choice("kind", new.kind, sorted(all_kinds()), code="unknown_kind")
+    check_choice("open_phase", new.open_phase, Phase.values)
+
+
+def check_settings(new: NewProject | ProjectSettings) -> None:
+    for field in ("title_en", "title_zh"):
+        check_text(field, getattr(new, field), limit=MAX_TITLE)
+    for field, allowed in SETTINGS.items():
+        check_choice(field, getattr(new, field), allowed)
+    for language in new.languages or [""]:
+        check_choice("languages", language, LANGUAGES)
+
+
+def check_text(field: str, text: str, *, limit: int) -> None:
+    if not text.strip():
+        raise Refused(
+            Problem(
+                code="missing_field",
+                field=field,
+                expected=gettext_noop("This field is required."),
+                remedy=gettext_noop("Fill it in."),
+            )
+        )
+    if len(text) > limit:
+        raise Refused(
+            Problem(
+                code="too_many",
+                field=field,
+                expected=gettext_noop("At most %(limit)s."),
+                remedy=gettext_noop("Shorten it."),
+                params={"limit": limit},
+            )
+        )
+
+
+def check_choice(field: str, value: str, allowed: Sequence[str], *, code: str = "unknown_value") -> None:
+    if value not in allowed:
+        raise Refused(
+            Problem(
+                code=code,
+                field=field,
+                expected=gettext_noop("One of: %(allowed)s."),
+                remedy=gettext_noop("Choose one of these; case counts."),
+                params={"allowed": ", ".join(allowed)},
+            )
+        )
+
+
+def held(project: Project, by: Person) -> Project:
+    """The project as it is now, held until the transaction ends, so that two leads change it one after the other.
+    Without its key, which whatever is added to the project refers to: that waits for nothing here."""
+    if not lead_queries.led_projects(by).filter(pk=project.pk).exists():
+        raise NotYours
+    return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def update_project(*, project: Project, new: ProjectSettings, by: Person, now: datetime) -> Project:
+    """Change what may be changed; Refused where traces, members or labels rest on what it was."""
+    check_settings(new)
+    with transaction.atomic():
+        project = held(project, by)
+        old = settings_of(project)
+        changed = [name for name in ProjectSettings.__dataclass_fields__ if getattr(old, name) != getattr(new, name)]
+        if not changed:
+            return project
+        for language in old.languages:
+            if language not in new.languages:
+                check_language_is_free(project, language)
+        if "text_beside_calls" in changed and lead_queries.has_traces(project):
+            raise Refused(DECIDED_AT_IMPORT)
+        project.title_en, project.title_zh = new.title_en, new.title_zh
+        project.languages, project.open_lead = list(new.languages), new.open_lead
+        project.settings |= {"show": new.show, "text_beside_calls": new.text_beside_calls}
+        project.save(update_fields=["title_en", "title_zh", "languages", "settings", "open_lead"])
+        if "open_lead" in changed:
+            fit_leads(project, now)
+        codes = {name: getattr(new, name) for name in changed if not name.startswith("title")}
+        Event.objects.create(project=project, person=by, action="project_changed", detail={"changed": changed, **codes})
+    return project
+
+
+DECIDED_AT_IMPORT = Problem(
+    code="decided_at_import",
+    field="text_beside_calls",
+    expected=gettext_noop("This is decided when the first trace comes in, and the project has traces."),
+    remedy=gettext_noop("Make another project for the other way."),
+)
+
+
+def check_language_is_free(project: Project, language: str) -> None:
+    """Refused while traces are in the language or members read it."""
+    use = lead_queries.use_of_language(project, language)
+    if use.n_traces or use.n_members:
+        raise Refused(
+            Problem(
+                code="in_use",
+                field="languages",
+                expected=gettext_noop(
+                    "A language that nothing uses can be removed; “%(language)s” is that of %(traces)s traces and is "
+                    "read by %(members)s people."
+                ),
+                remedy=gettext_noop("Keep it, or first change what these people read."),
+                params={"language": language, "traces": use.n_traces, "members": use.n_members},
+            )
+        )
+
+
+def fit_leads(project: Project, now: datetime) -> None:
+    """Give the leads their plans, or take them away again. The labels of a lead are counted after that: whatever was
+    being submitted meanwhile is in by then, and nothing comes after it."""
+    leads = Membership.objects.filter(project=project, role=Role.LEAD).select_related("project").order_by("pk")
+    for member in leads.filter(left_at=None):
+        assigning.fit_plan(member=member, now=now)
+    n_labels = 0 if project.open_lead else lead_queries.n_labels_of_leads(project)
+    if n_labels:
+        raise Refused(
+            Problem(
+                code="in_use",
+                field="open_lead",
+                expected=gettext_noop("Leads have submitted %(n)s labels in this project, which stay in its figures."),
+                remedy=gettext_noop("Leave it switched on, so that every report says so."),
+                params={"n": n_labels},
+            )
+        )
+
+
+def open_phase(*, project: Project, phase: str, by: Person, now: datetime) -> None:
+    """Let annotators begin everything up to this phase. Back only while nobody was shown anything of what would be
+    closed."""
+    check_choice("phase", phase, Phase.values)
+    with transaction.atomic():
+        project = held(project, by)
+        closed = Phase.values[Phase.values.index(phase) + 1 : Phase.values.index(project.open_phase) + 1]
+        n_shown = lead_queries.n_shown(project, phases=closed) if closed else 0
+        if n_shown:
+            raise Refused(
+                Problem(
+                    code="in_use",
+                    field="phase",
+                    expected=gettext_noop("A phase can be closed while nothing of it was shown; %(n)s items were."),
+                    remedy=gettext_noop("Leave it open."),
+                    params={"n": n_shown},
+                )
+            )
+        before, project.open_phase = project.open_phase, phase
+        if before != phase:
+            project.save(update_fields=["open_phase"])
+            detail = {"phase": phase, "before": before}
+            Event.objects.create(project=project, person=by, action="phase_opened", detail=detail)
+
+
+def new_protocol(
+    *,
+    project: Project,
+    guideline_en: str,
+    guideline_zh: str,
+    change_note: str,
+    after: int,
+    by: Person,
+    now: datetime,
+) -> Protocol:
+    """The next protocol, with the label schema of the one before. `after` is the number of the one that its writer had
+    before them: Refused where somebody else opened another meanwhile, and where nothing changed."""
+    english, chinese = tidy(guideline_en), tidy(guideline_zh)
+    check_text("change_note", change_note, limit=MAX_CHANGE_NOTE)
+    check_text("guideline_en", english or chinese, limit=MAX_GUIDELINE)
+    check_text("guideline_zh", chinese or english, limit=MAX_GUIDELINE)
+    with transaction.atomic():
+        project = held(project, by)
+        newest = project.protocols.order_by("-number").first()
+        if newest.number != after:
+            raise Refused(opened_meanwhile(newest.number))
+        if (english, chinese) == (tidy(newest.guideline_en), tidy(newest.guideline_zh)):
+            raise Refused(NOTHING_CHANGED)
+        protocol = Protocol.objects.create(
+            project=project,
+            number=newest.number + 1,
+            guideline_en=english,
+            guideline_zh=chinese,
+            label_schema=newest.label_schema,
+            change_note=change_note.strip(),
+        )
+        detail = {"number": protocol.number}
+        Event.objects.create(project=project, person=by, action="protocol_opened", detail=detail)
+    return protocol
+
+
+NOTHING_CHANGED = Problem(
+    code="nothing_changed",
+    field="guideline_en",
+    expected=gettext_noop("A new protocol differs from the one before; this one is the same in both languages."),
+    remedy=gettext_noop("Change the guideline, or keep the protocol there is."),
+)
+
+
+def opened_meanwhile(number: int) -> Problem:
+    return Problem(
+        code="opened_meanwhile",
+        field="after",
+        expected=gettext_noop("Somebody opened protocol %(number)s while you were writing."),
+        remedy=gettext_noop("Your text is kept below. Read theirs, take over what you want, and save again."),
+        params={"number": number},
+    )
+
+
+def tidy(text: str) -> str:
+    """Line ends as LF, as browsers send others, and nothing behind the last line."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip() + "\n" if text.strip() else ""
 
 
 def add_member(
@@ -94,22 +349,19 @@ def add_member(
         member = place_of(project, person, role, code, languages)
         detail = {"code": member.code, "role": role}
         Event.objects.create(project=project, person=by, action="member_added", detail=detail)
-        if role == Role.ANNOTATOR:
-            round_ = assigning.open_round(project=project, now=now)
-            assigning.extend_plan(member=member, project=project, round_=round_, now=now)
+        assigning.fit_plan(member=member, now=now)
     return member
 
 
 def place_of(project: Project, person: Person, role: str, code: str, languages: tuple[str, ...]) -> Membership:
     """The new membership; Refused where the person or the code is in the project already."""
-    n_before = Membership.objects.filter(project=project, role=role).count()
     try:
         with transaction.atomic():
             return Membership.objects.create(
                 project=project,
                 person=person,
                 role=role,
-                code=code or f"{role[0]}{n_before + 1}",
+                code=code or free_code(project, role),
                 languages=list(languages),
             )
     except IntegrityError:
@@ -122,6 +374,15 @@ def place_of(project: Project, person: Person, role: str, code: str, languages: 
                 params={"person": person.username},
             )
         ) from None
+
+
+def free_code(project: Project, role: str) -> str:
+    """The next code of a role that nobody in the project has."""
+    codes = set(Membership.objects.filter(project=project).values_list("code", flat=True))
+    number = Membership.objects.filter(project=project, role=role).count() + 1
+    while f"{role[0]}{number}" in codes:
+        number += 1
+    return f"{role[0]}{number}"
 
 
 def hash_of(secret: str) -> str:

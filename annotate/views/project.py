@@ -1,12 +1,19 @@
-"""The lead's page of a project: what it holds, who works on it, problems that were reported."""
+"""The lead's pages of a project: making one, how far it is, its settings, opening the next phase."""
 
 from django.http import Http404
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language
-from django.views.decorators.http import require_POST, require_safe
+from django.utils import timezone
+from django.utils.translation import get_language, gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import assigning, lead_queries
-from annotate.models import Project
+from annotate import assigning, lead_queries, setting_up
+from annotate.errors import Refused
+from annotate.kinds.registry import kind_of
+from annotate.models import Phase, Project
+from annotate.project_forms import NewProjectForm, SettingsForm, first_values
+from annotate.rules.next_steps import before_opening, may_close_to, next_steps
+from annotate.rules.plans import PHASES
+from annotate.views.label import own
 
 
 def led_project(request, slug) -> Project:
@@ -17,17 +24,95 @@ def led_project(request, slug) -> Project:
     return project
 
 
+def title_of(project: Project) -> str:
+    return project.title_zh if get_language() == "zh-hans" else project.title_en
+
+
+def sentence(step) -> str:
+    return gettext(step.words) % step.params
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_project(request):
+    """Who may create projects makes one, and leads it."""
+    if not request.user.may_create_projects:
+        raise Http404
+    form = NewProjectForm(request.POST or None, initial=first_values())
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = setting_up.create_project(new=form.new_project(), by=request.user, now=timezone.now())
+            return redirect("annotate:show_project", project=project.slug)
+        except Refused as refusal:
+            form.refuse(refusal)
+    return render(request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200)
+
+
 @require_safe
 def show_project(request, project):
     project = led_project(request, project)
-    context = {
+    return render(request, "annotate/show_project.html", overview(project))
+
+
+def overview(project: Project) -> dict[str, object]:
+    """How far a project is, and what its lead does next."""
+    phases = lead_queries.phase_counts(project)
+    members = list(lead_queries.people_of(project))
+    n_annotators = sum(assigning.labels_in(member, project) for member in members)
+    steps = next_steps(phases, open_phase=project.open_phase, n_annotators=n_annotators)
+    return {
         "project": project,
-        "title": project.title_zh if get_language() == "zh-hans" else project.title_en,
-        "members": lead_queries.member_progress(project),
+        "title": title_of(project),
+        "steps": [{"code": step.code, "is_done": step.is_done, "words": sentence(step)} for step in steps],
+        "next": next((step.code for step in steps if not step.is_done), None),
+        "phases": [phase_row(phases, counts, project.open_phase) for counts in phases],
+        "members": [(member, member.n_assigned - (0 if member.left_at else member.n_withdrawn)) for member in members],
         "batches": lead_queries.batches_of(project),
         "problems": lead_queries.problem_reports(project),
     }
-    return render(request, "annotate/show_project.html", context)
+
+
+def phase_row(phases, counts, open_phase) -> dict[str, object]:
+    """A phase with its counts, and what a lead can do to it: open it, or close what is open beyond it."""
+    place, furthest = PHASES.index(counts.phase), PHASES.index(open_phase)
+    may_open = place > furthest
+    return {
+        "counts": counts,
+        "name": Phase(counts.phase).label,
+        "is_open": place <= furthest,
+        "may_open": may_open,
+        "may_close": place < furthest and may_close_to(phases, counts.phase),
+        "warnings": [sentence(step) for step in before_opening(phases, counts.phase)] if may_open else [],
+    }
+
+
+@require_POST
+@own
+def open_phase(request, project):
+    """Annotators may go as far as the phase that was posted."""
+    project = led_project(request, project)
+    phase = request.POST.get("phase", "")
+    try:
+        setting_up.open_phase(project=project, phase=phase, by=request.user, now=timezone.now())
+    except Refused as refusal:
+        context = {**overview(project), "problem": refusal.problem.as_dict(gettext)}
+        return render(request, "annotate/show_project.html", context, status=422)
+    return redirect("annotate:show_project", project=project.slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@own
+def edit_project(request, project):
+    """The settings of a project, with what cannot be changed and why."""
+    project = led_project(request, project)
+    form = SettingsForm(request.POST or None, project=project, has_traces=lead_queries.has_traces(project))
+    if request.method == "POST" and form.is_valid():
+        try:
+            setting_up.update_project(project=project, new=form.settings(), by=request.user, now=timezone.now())
+            return redirect("annotate:show_project", project=project.slug)
+        except Refused as refusal:
+            form.refuse(refusal)
+    context = {"project": project, "title": title_of(project), "kind": kind_of(project.kind), "form": form}
+    return render(request, "annotate/edit_project.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

@@ -13,8 +13,10 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from annotate.accounts import person_of_link
 from annotate.demo import FOLDER as DEMO
 from annotate.demo import demo_passwords
+from annotate.inviting import find_invite
 from annotate.models import Annotation, Assignment, Event, Invite, Item, Membership, Person, Project, Trace
 from annotate.setting_up import find_set_up
 from tests.factories import make_person, make_project
@@ -77,6 +79,28 @@ def test_a_project_is_made_with_its_people_and_their_passwords():
         "ben": "annotator",
     }
     assert Membership.objects.get(person=Person.objects.get(username="ben")).languages == ["zh"]
+
+
+def test_a_project_is_made_with_everything_open_unless_it_is_said_otherwise():
+    Said("create_project", "as-it-comes")
+    Said(
+        "create_project", "otherwise", "--open-phase", "practice", "--open-lead", "--text-beside-calls", "visible",
+        "--show", "plain",
+    )  # fmt: skip
+    settings = {
+        project.slug: (project.open_phase, project.open_lead, project.settings) for project in Project.objects.all()
+    }
+    assert settings == {
+        "as-it-comes": ("main", False, {"text_beside_calls": "private", "show": "light"}),
+        "otherwise": ("practice", True, {"text_beside_calls": "visible", "show": "plain"}),
+    }
+
+
+@pytest.mark.parametrize("option", ["--open-phase", "--text-beside-calls", "--show"])
+def test_a_setting_there_is_not_is_a_mistake_of_usage(option):
+    with pytest.raises(CommandError, match="invalid choice: 'x'"):
+        Said("create_project", "replies", option, "x")
+    assert not Project.objects.exists()
 
 
 def test_without_json_the_passwords_are_said_in_lines():
@@ -330,3 +354,89 @@ def test_no_line_of_a_command_breaks_in_chinese(tmp_path):
         said = Said("agreement", "demo", "--measure", "fail").out
     assert "条目" in said
     assert "agreement" not in said
+
+
+# invite
+
+
+def test_a_link_to_a_project_is_printed_and_works():
+    project = make_project("replies")
+    said = Said(
+        "invite", "replies", "--role", "lead", "--languages", "zh", "--note", "for Rosa", "--days", "3",
+        "--base-url", "https://labels.example/", "--json",
+    )  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    made = Invite.objects.get()
+    assert (made.project, made.role, made.languages, made.note) == (project, "lead", ["zh"], "for Rosa")
+    link, expires_at = said.object.pop("link"), said.object.pop("expires_at")
+    assert said.object.keys() == {"project", "role", "languages", "link", "expires_at"}
+    assert link.startswith("https://labels.example/join/")
+    assert find_invite(link.split("/")[-2], timezone.now()) == made
+    assert expires_at == made.expires_at.isoformat(timespec="seconds")
+
+
+def test_without_more_words_an_annotator_of_all_languages_is_invited():
+    make_project("replies")
+    said = Said("invite", "replies")
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/join/[\w-]{43}/\n", said.out)
+    made = Invite.objects.get()
+    assert said.err == f"It works once, until {made.expires_at.isoformat(timespec='seconds')}.\n"
+    assert (made.role, made.languages, made.note, made.created_by) == ("annotator", ["en", "zh"], "", None)
+    assert Event.objects.get().action == "invite_made"
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["--languages", "tlh"], "languages"),
+        (["--days", "0"], "days"),
+        (["--days", "61"], "days"),
+        (["--note", "x" * 201], "note"),
+        (["--note", "a\nb"], "note"),
+        (["--note", "\udcff"], "note"),
+    ],
+)
+def test_a_link_that_is_refused_is_not_made(words, field):
+    make_project("replies")
+    said = Said("invite", "replies", *words, "--json")
+    assert said.code == 1
+    assert [problem["field"] for problem in said.object["problems"]] == [field]
+    assert not Invite.objects.exists()
+
+
+def test_a_link_to_no_project_is_refused():
+    assert Said("invite", "replies", "--json").object["problems"][0]["code"] == "unknown_project"
+
+
+# password_link
+
+
+def test_a_password_link_sets_a_new_password():
+    ana = make_person("ana", password="her own long one")
+    said = Said("password_link", "ana", "--json", "--base-url", "https://lab.example/")
+    assert (said.code, said.err) == (0, "")
+    secret = re.fullmatch(r"https://lab\.example/new-password/([\w-]{43})/", said.object["link"])[1]
+    assert person_of_link(secret, now=timezone.now()) == ana
+    plain = Said("password_link", "ANA")
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/new-password/[\w-]{43}/\n", plain.out)
+    assert person_of_link(secret, now=timezone.now()) is None  # the newer one counts
+    assert Invite.objects.filter(purpose="password", revoked_at=None).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("nobody", "unknown_person", "There is no account nobody. Ask the person for the name they sign in with."),
+        ("closed", "no_password", "Nobody can sign in with the account closed"),
+        ("annotator", "no_password", "Nobody can sign in with the account annotator"),
+    ],
+)
+def test_an_account_that_cannot_have_a_password_link_is_refused(name, code, words):
+    make_person("ana", password="her own long one")
+    make_person("closed", password="her own long one", is_active=False)
+    make_person("annotator")
+    said = Said("password_link", name, "--json")
+    assert said.code == 1
+    assert said.object["problems"][0]["code"] == code
+    assert words in said.err
+    assert not Invite.objects.exists()

@@ -10,10 +10,8 @@ from django.utils.translation import gettext
 from annotate import setting_up
 from annotate.errors import Refused
 from annotate.management.said import SaidCommand, seed_word
-from annotate.models import Person, Role
+from annotate.models import Person, Phase, Role
 from annotate.traces.base import Problem, gettext_noop
-
-MAX_TITLE = 200
 
 
 class Command(SaidCommand):
@@ -27,18 +25,28 @@ class Command(SaidCommand):
         parser.add_argument("--kind", default="reply")
         parser.add_argument("--languages", nargs="+", choices=setting_up.LANGUAGES, default=list(setting_up.LANGUAGES))
         parser.add_argument("--seed", type=seed_word, help="of every random order; drawn and printed when not given")
+        for option, allowed in setting_up.SETTINGS.items():
+            parser.add_argument(f"--{option.replace('_', '-')}", choices=allowed, default=allowed[0])
+        parser.add_argument(
+            "--open-phase", choices=Phase.values, default=Phase.MAIN.value, help="how far annotators may go"
+        )
+        parser.add_argument("--open-lead", action="store_true", help="leads label too, which every report says")
         parser.add_argument("--lead", action="append", default=[], metavar="NAME")
         parser.add_argument("--annotator", action="append", default=[], metavar="NAME")
 
     def act(self, *, slug, title_en, title_zh, kind, languages, seed, lead, annotator, **options):
-        check_slug(slug)
-        check_titles(title_en=title_en, title_zh=title_zh)
         lead, annotator = ([Person.normalize_username(name) for name in names] for names in (lead, annotator))
         check_names([*lead, *annotator])
         now = timezone.now()
         seed = secrets.randbelow(2**31) if seed is None else seed
         new = setting_up.NewProject(
-            slug, title_en or slug, title_zh or title_en or slug, seed, kind=kind, languages=tuple(languages)
+            slug=slug,
+            title_en=title_en or slug,
+            title_zh=title_zh or title_en or slug,
+            seed=seed,
+            kind=kind,
+            languages=tuple(languages),
+            **{name: options[name] for name in (*setting_up.SETTINGS, "open_phase", "open_lead")},
         )
         people = [(Role.LEAD, name) for name in lead] + [(Role.ANNOTATOR, name) for name in annotator]
         with transaction.atomic():  # a person who cannot be taken leaves no project behind, and no unsaid password
@@ -81,32 +89,6 @@ def no_password(person) -> Problem:
         remedy=gettext_noop("Choose another name."),
         params={"person": person.username},
     )
-
-
-def check_slug(slug):
-    if not re.fullmatch(r"[\w-]{1,60}", slug, re.ASCII) or not slug.strip("-_"):
-        raise Refused(
-            Problem(
-                code="wrong_type",
-                field="slug",
-                expected=gettext_noop("A project's name has at most 60 letters, digits, hyphens and underscores."),
-                remedy=gettext_noop("Choose another name."),
-            )
-        )
-
-
-def check_titles(**titles):
-    for field, title in titles.items():
-        if len(title) > MAX_TITLE:
-            raise Refused(
-                Problem(
-                    code="too_many",
-                    field=field,
-                    expected=gettext_noop("At most %(limit)s."),
-                    remedy=gettext_noop("Shorten it."),
-                    params={"limit": MAX_TITLE},
-                )
-            )
 
 
 def check_names(names):

@@ -1,0 +1,80 @@
+"""The log of a project: everything that was done to it, newest first."""
+
+import json
+
+from django.http import Http404
+from django.shortcuts import render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from annotate import lead_queries
+from annotate.traces.base import gettext_noop
+from annotate.views.project import led_project, title_of
+
+N_EVENTS = 100
+ACTIONS = {
+    "project_created": gettext_noop("The project was made"),
+    "project_changed": gettext_noop("Settings were changed"),
+    "phase_opened": gettext_noop("Another phase is the furthest open one"),
+    "protocol_opened": gettext_noop("A new protocol was opened"),
+    "items_reopened": gettext_noop("Items were re-opened for a new protocol"),
+    "known_answer_given": gettext_noop("A practice item was given its known answer"),
+    "upload_received": gettext_noop("A file was uploaded"),
+    "traces_imported": gettext_noop("Traces were brought in"),
+    "import_tried_again": gettext_noop("An import was begun again"),
+    "problem_given_back": gettext_noop("A reported item was given back"),
+    "invite_made": gettext_noop("An invitation was made"),
+    "invite_revoked": gettext_noop("An invitation was revoked"),
+    "member_added": gettext_noop("Somebody was given a part"),
+    "member_joined": gettext_noop("Somebody joined by an invitation"),
+    "member_languages_set": gettext_noop("The languages somebody reads were set"),
+    "member_paused": gettext_noop("Somebody was paused"),
+    "member_resumed": gettext_noop("Somebody goes on after a pause"),
+    "member_retired": gettext_noop("Somebody's part was ended"),
+    "member_left": gettext_noop("Somebody closed their account and left"),
+    "member_brought_back": gettext_noop("Somebody who had left has their part again"),
+    "token_made": gettext_noop("A token for scripts was made"),
+    "token_revoked": gettext_noop("A token for scripts was revoked"),
+}
+"""What happened, in words; an action that is not here is shown as it is."""
+
+
+@require_safe
+def show_events(request, project):
+    """A page of the log, of all actions or of one."""
+    project = led_project(request, project)
+    action, before = request.GET.get("action", ""), request.GET.get("before", "")
+    if action not in ("", *ACTIONS) or not is_place(before):
+        raise Http404
+    events = list(lead_queries.events_of(project, action=action, before=int(before) if before else None)[:N_EVENTS])
+    context = {
+        "project": project,
+        "title": title_of(project),
+        "events": [event_row(event) for event in events],
+        "actions": sorted(((name, gettext(words)) for name, words in ACTIONS.items()), key=lambda one: one[1]),
+        "action": action,
+        "more": events[-1].pk if len(events) == N_EVENTS else None,
+    }
+    return render(request, "annotate/show_events.html", context)
+
+
+def is_place(word: str) -> bool:
+    """Whether this is an id of the log, or none at all."""
+    return not word or (word.isascii() and word.isdecimal() and len(word) < 19)
+
+
+def event_row(event) -> dict[str, object]:
+    """A line of the log; its details by name, as the databases keep them in orders of their own."""
+    words = ACTIONS.get(event.action)
+    detail = event.detail if isinstance(event.detail, dict) else {"": event.detail}
+    return {
+        "at": event.created_at,
+        "person": event.person.username if event.person else "",
+        "words": gettext(words) if words else event.action,
+        "detail": [(name, one_line(value)) for name, value in sorted(detail.items())],
+    }
+
+
+def one_line(value: object) -> str:
+    """A value of a detail; what is no text as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
