@@ -2,8 +2,12 @@
 
 from django.urls import path
 
-from scoring import views
+from annotate.api.operations import address
+from scoring import api, views
 
 app_name = "scoring"
 
-urlpatterns = [path("projects/<slug:project>/agreement/", views.show_agreement, name="show_agreement")]
+urlpatterns = [
+    path("projects/<slug:project>/agreement/", views.show_agreement, name="show_agreement"),
+    path("api/v1/projects/<slug:project>/agreement/", address(api.show_agreement), name="api_agreement"),
+]

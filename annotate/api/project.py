@@ -1,0 +1,181 @@
+"""The lead's side of the API: the pages of a project as JSON. Whatever it does is a service."""
+
+from dataclasses import replace
+
+from django.db import transaction
+from django.utils import timezone
+from rest_framework import serializers
+
+from annotate import lead_queries, setting_up
+from annotate.api.fields import Choice, Flag, Many, Moment, Text, Whole
+from annotate.api.operations import LEADS, operation
+from annotate.api.pages import PageQuery, page_of, page_serializer
+from annotate.api.reading import read_body
+from annotate.errors import NotYours, Refused
+from annotate.models import Phase, Project
+
+
+class ProjectSerializer(serializers.Serializer):
+    slug = serializers.CharField()
+    title_en = serializers.CharField()
+    title_zh = serializers.CharField()
+    kind = serializers.CharField()
+    languages = serializers.ListField(child=serializers.CharField())
+    seed = serializers.IntegerField()
+    show = serializers.CharField(source="settings.show", default=setting_up.SETTINGS["show"][0])
+    text_beside_calls = serializers.CharField(
+        source="settings.text_beside_calls", default=setting_up.SETTINGS["text_beside_calls"][0]
+    )
+    open_lead = serializers.BooleanField(help_text="Leads label too, which every report says.")
+    open_phase = serializers.ChoiceField(Phase.values, help_text="The furthest phase that may be begun.")
+    is_synthetic = serializers.BooleanField()
+    created_at = Moment()
+
+
+class ListedItemSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    source = serializers.CharField(help_text="The id its trace had in its file.")
+    anchor = serializers.IntegerField(help_text="The judged message's index in the trace.")
+    phase = serializers.ChoiceField(Phase.values)
+    language = serializers.CharField()
+    cluster = serializers.CharField()
+    n_submitted = serializers.IntegerField()
+    has_known = serializers.BooleanField(help_text="Whether it has a known answer.")
+
+
+class ProtocolSerializer(serializers.Serializer):
+    number = serializers.IntegerField()
+    guideline_en = serializers.CharField(help_text="Markdown.")
+    guideline_zh = serializers.CharField(help_text="Markdown.")
+    change_note = serializers.CharField()
+    created_at = Moment()
+
+
+class EventSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    at = Moment(source="created_at")
+    person = serializers.CharField(source="person.username", allow_null=True)
+    action = serializers.CharField()
+    detail = serializers.DictField()
+
+
+class ProjectBody(serializers.Serializer):
+    """What is not there stays as it is."""
+
+    title_en = Text(required=False, max_length=setting_up.MAX_TITLE)
+    title_zh = Text(required=False, max_length=setting_up.MAX_TITLE)
+    languages = Many(child=Text(), required=False)
+    show = Choice(setting_up.SETTINGS["show"], required=False)
+    text_beside_calls = Choice(setting_up.SETTINGS["text_beside_calls"], required=False)
+    open_lead = Flag(required=False)
+    open_phase = Choice(Phase.values, required=False)
+
+
+class ProtocolBody(serializers.Serializer):
+    guideline_en = Text(allow_blank=True, max_length=setting_up.MAX_GUIDELINE)
+    guideline_zh = Text(allow_blank=True, max_length=setting_up.MAX_GUIDELINE)
+    change_note = Text(max_length=setting_up.MAX_CHANGE_NOTE)
+    after = Whole(min_value=1, max_value=2**31 - 1, help_text="The number of the newest protocol you know of.")
+
+
+class ItemsQuery(PageQuery):
+    phase = serializers.ChoiceField(Phase.values, required=False)
+
+
+class EventsQuery(PageQuery):
+    action = serializers.CharField(default="", help_text="Events of this action only.")
+
+
+def led_project(request, slug) -> Project:
+    """A project that the person leads now, whatever the token was made for."""
+    project = lead_queries.led_projects(request.user).filter(slug=slug).first()
+    if project is None:
+        raise NotYours
+    return project
+
+
+@operation("GET", audience=LEADS, summary="The project", answers={200: ProjectSerializer})
+def show_project(request, project):
+    return led_project(request, project)
+
+
+@operation("PATCH", audience=LEADS, summary="Change the project", body=ProjectBody, answers={200: ProjectSerializer})
+def change_project(request, project):
+    """All of it or nothing."""
+    body = read_body(ProjectBody, request.data)
+    phase = body.pop("open_phase", None)
+    with transaction.atomic():
+        project = setting_up.held(led_project(request, project), request.user)
+        if body:
+            new = replace(setting_up.settings_of(project), **{**body, **tuples(body)})
+            setting_up.update_project(project=project, new=new, by=request.user, now=timezone.now())
+        if phase is not None:
+            open_phase(request, project, phase)
+    return led_project(request, project.slug)
+
+
+def open_phase(request, project, phase):
+    try:
+        setting_up.open_phase(project=project, phase=phase, by=request.user, now=timezone.now())
+    except Refused as refusal:
+        raise Refused(replace(refusal.problem, field="open_phase")) from None
+
+
+def tuples(body):
+    return {name: tuple(value) for name, value in body.items() if isinstance(value, list)}
+
+
+@operation(
+    "GET",
+    audience=LEADS,
+    summary="The items, in the order they came in",
+    query=ItemsQuery,
+    answers={200: page_serializer(ListedItemSerializer)},
+)
+def list_items(request, project, query):
+    project, phase = led_project(request, project), query.get("phase", "")
+
+    def fetch(behind, limit):
+        return lead_queries.listed_items(project, phase=phase, after=behind or 0, limit=limit)
+
+    return page_of(fetch, query, name=f"items {project.slug} {phase}")
+
+
+@operation(
+    "GET",
+    audience=LEADS,
+    summary="The protocols, newest first",
+    query=PageQuery,
+    answers={200: page_serializer(ProtocolSerializer)},
+)
+def list_protocols(request, project, query):
+    project = led_project(request, project)
+
+    def fetch(behind, limit):
+        protocols = project.protocols.order_by("-pk")
+        return (protocols if behind is None else protocols.filter(pk__lt=behind))[:limit]
+
+    return page_of(fetch, query, name=f"protocols {project.slug}")
+
+
+@operation("POST", audience=LEADS, summary="Open a new protocol", body=ProtocolBody, answers={201: ProtocolSerializer})
+def new_protocol(request, project):
+    """Labels given from now on are under the new guideline, and figures are split by protocol."""
+    body = read_body(ProtocolBody, request.data)
+    return setting_up.new_protocol(project=led_project(request, project), by=request.user, now=timezone.now(), **body)
+
+
+@operation(
+    "GET",
+    audience=LEADS,
+    summary="The log, newest first",
+    query=EventsQuery,
+    answers={200: page_serializer(EventSerializer)},
+)
+def list_events(request, project, query):
+    project, action = led_project(request, project), query["action"]
+
+    def fetch(behind, limit):
+        return lead_queries.events_of(project, action=action, before=behind)[:limit]
+
+    return page_of(fetch, query, name=f"events {project.slug} {action}")

@@ -1,0 +1,36 @@
+"""Addresses of the API, version 1."""
+
+from django.urls import path
+
+from annotate.api import imports, label, people, project, schema
+from annotate.api.operations import Absent, address
+from annotate.middleware import open_to_all
+
+app_name = "api"
+
+urlpatterns = [
+    path("v1/schema/", address(schema.show_schema), name="schema"),
+    path("v1/projects/", address(label.list_own_projects), name="own_projects"),
+    path("v1/projects/<slug:project>/next/", address(label.next_item), name="next_item"),
+    path("v1/projects/<slug:project>/undo/", address(label.last_answer), name="last_answer"),
+    path("v1/projects/<slug:project>/guideline/", address(label.show_guideline), name="guideline"),
+    path("v1/items/<slug:public_id>/", address(label.show_item), name="item"),
+    path("v1/items/<slug:public_id>/draft/", address(label.save_draft), name="draft"),
+    path("v1/items/<slug:public_id>/annotations/", address(label.submit_annotation), name="annotations"),
+    path("v1/items/<slug:public_id>/problem/", address(label.report_problem), name="problem"),
+    path("v1/projects/<slug:project>/", address(project.show_project, project.change_project), name="project"),
+    path("v1/projects/<slug:project>/people/", address(people.list_people), name="people"),
+    path("v1/projects/<slug:project>/people/<str:code>/", address(people.change_member), name="member"),
+    path("v1/projects/<slug:project>/invites/", address(people.make_invite), name="invites"),
+    path("v1/projects/<slug:project>/imports/", address(imports.list_imports, imports.upload_traces), name="imports"),
+    path("v1/projects/<slug:project>/imports/<int:work_id>/", address(imports.show_import), name="import"),
+    path("v1/projects/<slug:project>/items/", address(project.list_items), name="items"),
+    path(
+        "v1/projects/<slug:project>/protocols/",
+        address(project.list_protocols, project.new_protocol),
+        name="protocols",
+    ),
+    path("v1/projects/<slug:project>/events/", address(project.list_events), name="events"),
+    path("", open_to_all(Absent.as_view()), name="nothing"),
+    path("<path:rest>", open_to_all(Absent.as_view()), name="absent"),
+]

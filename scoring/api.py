@@ -1,0 +1,70 @@
+"""The lead's figures as JSON: the same report as the page and the command."""
+
+from rest_framework import serializers
+
+from annotate.api.errors import BadRequest
+from annotate.api.operations import LEADS, operation
+from annotate.api.project import led_project
+from annotate.api.reading import Query
+from annotate.errors import Refused
+from scoring.comparing import PHASES, agreement_report
+
+OF_THE_QUERY = ("measure", "protocol")
+
+
+class AgreementQuery(Query):
+    phase = serializers.ChoiceField(PHASES, default="main", help_text="The pilot is no result.")
+    measure = serializers.CharField(required=False, help_text="One of the kind's measures; all of them without.")
+    protocol = serializers.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="The newest that has labels without."
+    )
+
+
+class ProtocolLabelsSerializer(serializers.Serializer):
+    protocol = serializers.IntegerField()
+    n_labels = serializers.IntegerField()
+
+
+class PartialRaterSerializer(serializers.Serializer):
+    """Somebody who left before all was labelled."""
+
+    rater = serializers.CharField()
+    n_submitted = serializers.IntegerField()
+    n_given = serializers.IntegerField()
+
+
+class MeasureSerializer(serializers.Serializer):
+    measure = serializers.CharField()
+    agreement = serializers.DictField(help_text="Figures with their intervals, or the reason why there is none.")
+
+
+class AgreementSerializer(serializers.Serializer):
+    """Human agreement of one phase under one protocol."""
+
+    project = serializers.CharField()
+    phase = serializers.ChoiceField(PHASES)
+    is_synthetic = serializers.BooleanField()
+    is_result = serializers.BooleanField()
+    open_lead = serializers.BooleanField()
+    protocol = serializers.IntegerField(allow_null=True)
+    protocols = ProtocolLabelsSerializer(many=True)
+    partial_raters = PartialRaterSerializer(many=True)
+    left_out = serializers.DictField(child=serializers.IntegerField())
+    measures = MeasureSerializer(many=True)
+
+
+@operation(
+    "GET",
+    audience=LEADS,
+    summary="Agreement between people",
+    query=AgreementQuery,
+    answers={200: AgreementSerializer},
+    refusals=(409,),
+)
+def show_agreement(request, project, query):
+    """409 where the stored labels make no table."""
+    try:
+        return agreement_report(led_project(request, project), **query).as_dict()
+    except Refused as refusal:
+        status = 400 if refusal.problem.field in OF_THE_QUERY else 409
+        raise BadRequest(refusal.problem, status=status) from None

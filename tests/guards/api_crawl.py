@@ -1,0 +1,75 @@
+"""What the crawl asks the API: whom its addresses serve, what stands in the place of their arguments, what is sent."""
+
+ABSENT = "neverwas-Any_thing-1"
+SPACE = "annotate:api:"
+
+API_AUDIENCE = {
+    **{f"{SPACE}{name}": "nobody" for name in ("nothing", "absent")},
+    f"{SPACE}own_projects": "everybody with a token",
+    f"{SPACE}schema": "every lead",
+    **{f"{SPACE}{name}": "members" for name in ("next_item", "last_answer", "guideline")},
+    **{f"{SPACE}{name}": "whose assignment it is" for name in ("item", "draft", "annotations", "problem")},
+    **{f"{SPACE}{name}": "leads" for name in ("project", "people", "member", "invites", "imports", "import")},
+    **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
+    "scoring:api_agreement": "leads",
+}
+API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
+
+
+def api_values_of(world):
+    """What stands in the place of arguments that only the API has."""
+    member = {"ben": ("ben", "second"), "zoe": ("zoe", "second")}
+    return {
+        "code": {
+            **{who: world.assignments[one].annotator.code for who, one in member.items()},
+            **{"absent": ABSENT, "other letters": "%C3%A9"},
+        },
+        "rest": {"version": "v1/", "absent": f"v1/{ABSENT}/", "NUL": "v1/a%00b", "later": "v2/projects/"},
+    }
+
+
+def api_bodies_of(world, key_of):
+    """The JSON that is sent, by the name of its address: what it takes, and what breaks it."""
+    answer = {"key": "a-fresh-key-0123456789", "protocol": 2, "label": {"label": "readable"}}
+    span = {"start": 0, "end": 4, "type": "definition", "quote": "nope"}
+    needy = {"label": "needs_information", "spans": [span]}
+    draft = {"number": 0, "draft_number": 9, "fields": {"label": "readable", "comment": "so far"}}
+    protocol = {"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 2}
+    wrong = {"nothing": {}, "a field that there is not": {"trace": 1, "expand": "item.trace"}}
+    trace = {"format": "sightline/1", "id": "r", "messages": [{"role": "user", "text": "?"}]}
+    bodies = {
+        "annotations": {
+            "an answer": answer,
+            "a correction": {**answer, "number": 1, "reason": "because"},
+            "a correction without a reason": {**answer, "number": 1},
+            "a correction of a correction": {**answer, "number": 2, "reason": "because"},
+            "no protocol": {**answer, "protocol": 99},
+            "a wrong quote": {**answer, "label": needy},
+            "a span beyond the end": {**answer, "label": {**needy, "spans": [{**span, "end": 10**9}]}},
+            "no label": {**answer, "label": {}},
+            "numbers that are none": {**answer, "number": "1", "raw_ms": -1},
+            "the key of an own answer": {**answer, "key": key_of(world.assignments["ana", "first"])},
+            "the key of an own practice item": {**answer, "key": key_of(world.assignments["ana", "practice"])},
+            "the key of ben's answer": {**answer, "key": key_of(world.assignments["ben", "first"])},
+            **wrong,
+        },
+        "draft": {
+            "a draft": draft,
+            "a draft of a correction": {**draft, "number": 1},
+            "a late draft": {**draft, "draft_number": 0},
+            "no texts": {**draft, "fields": {"comment": [1]}},
+            **wrong,
+        },
+        "problem": {"words": {"text": "It is cut off."}, **wrong},
+        "project": {
+            "a change": {"show": "plain", "open_lead": True},
+            "a phase": {"open_phase": "practice"},
+            "a language": {"languages": ["en"]},
+            **wrong,
+        },
+        "member": {"pause": {"paused": True}, "end": {"left": True}, "languages": {"languages": ["fr"]}, **wrong},
+        "invites": {"a link": {"role": "annotator", "languages": ["en"]}, "no role": {"role": "owner"}, **wrong},
+        "protocols": {"the next": protocol, "late": {**protocol, "after": 1}, **wrong},
+        "imports": {"a trace": trace, "no trace": {}},
+    }
+    return {f"{SPACE}{name}": these for name, these in bodies.items()}
