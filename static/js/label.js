@@ -1,6 +1,7 @@
 // Keeps an annotator's work: drafts on the server, an unsent copy here, sending again when line or session come back.
 // The kind's own script changes fields and says so by a "label:changed" event on the form.
 import { Clock } from "./clock.js";
+import { saySaving } from "./spoken.js";
 import { Unsent, randomKey } from "./unsent.js";
 
 const SAVE_AFTER = 400;
@@ -9,7 +10,7 @@ const FINAL = [400, 404, 413]; // the same would be refused again
 const ITS_OWN = ["protocol", "number", "draft_number"]; // of the page, never restored from a copy
 
 const cookie = (name) => document.cookie.split("; ").find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1) || "";
-const clockTime = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+const clockTime = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, timeZone: document.documentElement.dataset.zone });
 const post = (address, options) => fetch(address, {
   method: "POST", redirect: "error", headers: { "X-CSRFToken": cookie("csrftoken"), "HX-Request": "true" }, ...options,
 });
@@ -42,7 +43,7 @@ class Work {
     this.changes += 1;
     this.renewKey();
     this.unsent.keep(this.base, this.fields());
-    this.say("saving");
+    this.say(this.form.dataset.draftUrl ? "saving" : "kept");
     this.soon(() => this.save(), SAVE_AFTER);
   }
 
@@ -95,7 +96,7 @@ class Work {
 
   async save({ leaving = false } = {}) {
     clearTimeout(this.saveTimer);
-    if (this.isSubmitting || this.saving || this !== work) return;
+    if (!this.form.dataset.draftUrl || this.isSubmitting || this.saving || this !== work) return;
     const changes = this.changes;
     this.draftNumber += 1;
     const sent = this.draftNumber;
@@ -161,14 +162,18 @@ class Work {
   say(what, more = "") {
     const state = document.getElementById("save-state");
     if (!state) return;
-    state.classList.toggle("is-unsaved", !["saved", "saving"].includes(what));
+    const isUnsaved = !["saved", "saving", "kept"].includes(what);
+    state.classList.toggle("is-unsaved", isUnsaved);
     state.textContent = `${this.form.dataset[`say${what[0].toUpperCase()}${what.slice(1)}`] || ""} ${more}`.trim();
+    if (what !== "saving") saySaving(state.textContent, isUnsaved);
   }
 
   notice(text, more = null) {
     const notice = document.getElementById("notice");
+    const hadFocus = notice.contains(document.activeElement);
     notice.replaceChildren(text, ...(more ? [" ", more] : []));
     notice.hidden = !text;
+    if (hadFocus) focusOn(document.getElementById("reply-text"));
     this.noticed = text;
   }
 
@@ -228,6 +233,12 @@ function start() {
   seen.scrollTop = seen.scrollHeight;
 }
 
+function focusOn(element) {
+  if (!element) return;
+  if (element.tabIndex < 0) element.tabIndex = -1; // a heading, where nothing is left to read
+  element.focus({ preventScroll: true });
+}
+
 // Which form a request of htmx came from; some of its events are told to the target instead.
 const source = (event) => event.detail.requestConfig?.elt ?? event.detail.elt;
 const isSubmit = (event) => Boolean(work) && source(event) === work.form;
@@ -268,7 +279,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const { target } = event.detail;
   const stored = target?.id === "notice" && target.querySelector("[data-number]");
   if (stored) work?.overtaken(Number(stored.dataset.number));
-  if (target?.id === "item") document.getElementById("reply-text")?.focus({ preventScroll: true });
+  if (target?.id === "item") focusOn(document.getElementById("reply-text") ?? document.querySelector("#item h2"));
 });
 for (const [target, name] of [[window, "focus"], [window, "online"], [document, "visibilitychange"]]) {
   target.addEventListener(name, () => work?.resume());

@@ -23,6 +23,14 @@ export function wholeGraphemes(text, start, end) {
   return from < to ? [from, to] : null;
 }
 
+// Units of the text before a boundary point inside root.
+export function unitOf(root, node, offset) {
+  const before = document.createRange();
+  before.setStart(root, 0);
+  before.setEnd(node, offset);
+  return before.toString().length;
+}
+
 // UTF-16 offsets of the selection inside root, or null when it is empty or elsewhere.
 export function selectedUnits(root) {
   const selection = getSelection();
@@ -31,29 +39,43 @@ export function selectedUnits(root) {
   if (!range.intersectsNode(root)) return null;
   if (!root.contains(range.startContainer)) range.setStart(root, 0);
   if (!root.contains(range.endContainer)) range.setEnd(root, root.childNodes.length);
-  const before = document.createRange();
-  before.setStart(root, 0);
-  before.setEnd(range.startContainer, range.startOffset);
-  const start = before.toString().length;
+  const start = unitOf(root, range.startContainer, range.startOffset);
   return [start, start + range.toString().length];
 }
 
-export function rangeOfUnits(root, start, end) {
-  const range = document.createRange();
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  let seen = 0;
-  let begun = false;
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const next = seen + node.length;
-    if (!begun && start < next) {
-      range.setStart(node, start - seen);
-      begun = true;
+// The text under root and the nodes it stands in, looked up once: an item's text never changes.
+export class Places {
+  constructor(root) {
+    this.root = root;
+    this.text = root.textContent;
+    this.nodes = [];
+    this.starts = [];
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    let seen = 0;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.length) continue;
+      this.nodes.push(node);
+      this.starts.push(seen);
+      seen += node.length;
     }
-    if (begun && end <= next) {
-      range.setEnd(node, end - seen);
-      return range;
-    }
-    seen = next;
   }
-  return null;
+
+  // The boundary point at a unit: between two nodes the beginning of the second, or the end of the first.
+  point(unit, isEnd = false) {
+    const sought = isEnd ? Math.max(unit - 1, 0) : unit;
+    let [low, high] = [0, this.nodes.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.starts[middle] <= sought) low = middle;
+      else high = middle - 1;
+    }
+    return [this.nodes[low], Math.min(unit - this.starts[low], this.nodes[low].length)];
+  }
+
+  range(start, end) {
+    const range = document.createRange();
+    range.setStart(...this.point(start));
+    range.setEnd(...(end > start ? this.point(end, true) : this.point(start)));
+    return range;
+  }
 }

@@ -1,4 +1,5 @@
 // What every page has: theme switch, dialogs, keys. State stays on the server.
+import { isComposing, isDialogOpen, isFree, isPlain } from "./keys.js";
 import { hasUnsent } from "./unsent.js";
 
 const THEMES = ["", "light", "dark"];
@@ -14,29 +15,36 @@ function switchTheme() {
   } catch { /* storage is off: the choice lasts as long as the page */ }
 }
 
-export function isTyping(target) {
-  return target instanceof Element && Boolean(target.closest("textarea, select, [contenteditable], input:not([type=radio], [type=checkbox])"));
-}
-
 function pressKey(event) {
-  if (event.isComposing || event.keyCode === 229) return;
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    const form = document.getElementById("label-form");
-    if (form && !document.querySelector("dialog[open]")) {
-      event.preventDefault();
-      form.requestSubmit();
-    }
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
-  const button = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return submitLabel(event);
+  if (event.repeat || !isPlain(event) || !isFree(event)) return;
+  const key = event.getModifierState?.("CapsLock") ? event.key.toLowerCase() : event.key;
+  const button = document.querySelector(`[data-key="${CSS.escape(key)}"]:not([hidden])`);
   if (!button) return;
   event.preventDefault();
   button.click();
 }
 
-// Times come from the server; everybody reads them on their own clock.
+// From the note too; not by the Enter that takes a candidate of an input method.
+function submitLabel(event) {
+  const form = document.getElementById("label-form");
+  if (!form || isComposing(event) || isDialogOpen()) return;
+  event.preventDefault();
+  form.requestSubmit();
+}
+
+// A dialog without a field is there to be read, so the focus is on itself and not on the button at its end.
+function open(dialog) {
+  dialog.showModal();
+  if (dialog.querySelector("input, textarea")) return;
+  dialog.tabIndex = -1;
+  dialog.focus();
+  dialog.scrollTop = 0;
+}
+
+// Times come from the server in the zone that the person has chosen; who has chosen none reads them on their own clock.
 function setClocks() {
+  if (document.documentElement.dataset.zone) return;
   for (const time of document.querySelectorAll("time[data-clock]:not([data-set])")) {
     const at = new Date(time.dateTime);
     const [hours, minutes] = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, "0"));
@@ -55,7 +63,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("keydown", pressKey);
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-opens]");
-  if (opener) document.getElementById(opener.dataset.opens)?.showModal();
+  if (opener) open(document.getElementById(opener.dataset.opens));
   if (event.target.closest("[data-closes]")) event.target.closest("dialog")?.close();
   if (event.target.closest("[data-theme-switch]")) switchTheme();
 });

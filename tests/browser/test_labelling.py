@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from django.contrib.sessions.models import Session
 
-from annotate.models import Annotation, Assignment, Message
+from annotate.models import Annotation, Assignment, Message, Session
 from tests.browser.conftest import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -84,7 +83,7 @@ def test_the_type_may_be_chosen_before_the_words(visit):
     page.dblclick("#reply-text", position={"x": 50, "y": 12})
     page.wait_for_selector(".chip")
     assert [span["type"] for span in spans_in(page)] == ["background"]
-    page.click(".chip button")
+    page.click(".chip .remove")
     assert spans_in(page) == []
 
 
@@ -238,7 +237,7 @@ def test_back_shows_the_submitted_answer_read_only_and_undo_opens_it_again(visit
     page.wait_for_selector("#label-form")
     assert page.is_checked("[value=needs_information]")
     assert [annotation.is_current for annotation in annotations()] == [True]
-    page.click(".chip button")
+    page.click(".chip .remove")
     page.keyboard.press("1")
     submit(page)
     assert [(a.number, a.is_current, a.label["label"]) for a in annotations()] == [
