@@ -31,3 +31,24 @@ class Refused(ValueError):
     def __init__(self, problem: Problem):
         super().__init__(problem.sentence())
         self.problem = problem
+
+
+class TooBusy(RuntimeError):
+    """So many passwords are being checked at this moment that one more would keep others from their work."""
+
+
+class JobFailed(Exception):
+    """A job cannot be done. `sentence` is a message id for the lead; `again` says whether another try may help."""
+
+    def __init__(self, sentence: str, *, again: bool = False):
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.again = again
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the job over, or it was given up: nothing more may be written for it."""
+
+
+class Stopping(Exception):
+    """This worker is to end, so the job under way goes back as it was."""

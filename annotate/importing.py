@@ -1,30 +1,35 @@
 """A trace file becomes traces and items, all of it or nothing; or the full list of what is wrong with it.
 
 Rows are staged in short transactions, unseen, and become visible by one flip. What a killed import leaves behind stays
-unseen and is removed by the next import of the project.
+unseen and is removed by the next import of the project. An uploaded file is imported by a job (`work.py`).
 """
 
 import hashlib
+import io
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotate import assigning
+from annotate import assigning, lead_queries, uploading, work
+from annotate.errors import JobFailed
 from annotate.models import Event, ImportBatch, Person, Phase, Project, Trace
 from annotate.staging import Overtaken, Staging, chunks
-from annotate.traces import base
+from annotate.traces import base, kept
 from annotate.traces.base import Problem, gettext_noop
 from annotate.traces.reading import Reading
 from annotate.traces.strict_json import Caps
 from annotate.traces.tally import Tally
 
 REMOVED_AT_ONCE = 200
+LEFT_TO_OTHERS, LONGEST_STAND_BACK = 2, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,10 @@ class ImportReport:
         }
 
 
+def nothing(value: object) -> None:
+    """Where nobody wants to hear."""
+
+
 def import_caps() -> Caps:
     return Caps(
         line_bytes=settings.IMPORT_MAX_LINE_BYTES,
@@ -82,32 +91,118 @@ def import_traces(
 
     With `skip_bad` records that are refused are left out and listed in the batch; else one of them refuses the file."""
     end_leftovers(project)
+    batch = ImportBatch.objects.create(
+        project=project,
+        file_name=file_name[-255:],
+        phase=phase,
+        skip_bad=skip_bad,
+        replace_nul=replace_nul,
+        person=by,
+    )
+    report = read_in(batch, path, format=format, progress=progress or nothing)
+    if not report.is_refused:
+        plan(project)
+    return report
+
+
+def read_in(
+    batch: ImportBatch,
+    path: Path,
+    *,
+    format: str,
+    progress: Callable[[int], object] = nothing,
+    heard: Callable[[int], object] = nothing,
+    stand_back: Callable[[float], object] = nothing,
+) -> ImportReport:
+    """Read the file of a batch, and show all of it or nothing. `progress` hears the bytes read so far behind each
+    write, `heard` at each look into the file, and `stand_back` how long a write took."""
     with path.open("rb") as file:
-        batch = ImportBatch.objects.create(
-            project=project,
-            file_name=file_name[-255:],
-            sha256=hashlib.file_digest(file, "sha256").hexdigest(),
-            skip_bad=skip_bad,
-            replace_nul=replace_nul,
-            person=by,
-        )
-        file.seek(0)
-        reading = Reading(file, file_name=file_name, format=format, caps=import_caps(), replace_nul=replace_nul)
-        staging = Staging(batch, phase)
+        ImportBatch.objects.filter(pk=batch.pk).update(sha256=hashlib.file_digest(file, "sha256").hexdigest())
+    with io.BufferedReader(HeardFile(path, heard)) as file:
+        name = batch.file_name
+        reading = Reading(file, file_name=name, format=format, caps=import_caps(), replace_nul=batch.replace_nul)
+        staging = Staging(batch, batch.phase)
         try:
             for traces in chunks(staging.tally.traces_in(reading)):
+                began = time.monotonic()
                 staging.stage(traces)
-                if progress:
-                    progress(file.tell())
-            report = finish(staging, reading)
+                stand_back(time.monotonic() - began)
+                progress(file.tell())
+            return finish(staging, reading)
         except Overtaken:
-            staging.tally.add_problem(interrupted(file_name))
-            report = finish(staging, reading)
-    if not report.is_refused:
-        # Also when nothing is new: an import that was cut off behind its flip left items that nobody has in a plan.
-        # A long import ends later than its caller looked at the clock.
-        assigning.extend_panel(project=project, now=timezone.now())
-    return report
+            staging.tally.add_problem(interrupted(name))
+            return finish(staging, reading)
+
+
+class HeardFile(io.FileIO):
+    """Says at each look into a file how far it is read: also while nothing comes of it, in blank lines and wrong
+    records by the million."""
+
+    def __init__(self, path: Path, heard: Callable[[int], object]) -> None:
+        super().__init__(path)
+        self.heard = heard
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes = super().readinto(buffer)
+        self.heard(self.tell())
+        return n_bytes
+
+
+def plan(project: Project) -> None:
+    """Give annotators what came in. Also where nothing is new: an import that was cut off behind its flip left items
+    that nobody has in a plan. A long import ends later than its caller looked at the clock."""
+    assigning.extend_panel(project=project, now=timezone.now())
+
+
+@work.handles(uploading.KIND)
+def import_upload(job: work.Job) -> dict[str, Any]:
+    """Import an uploaded file. A try that was cut off before its flip leaves no record; one that was cut off behind it
+    is only planned. It ends some time, whatever stands in the file, so the lease is kept all the way."""
+    with job.kept():
+        with transaction.atomic():  # who slept through a lease must not end the import of who took over
+            job.extend()
+            refuse_unfinished(job.row.project)
+        batch = lead_queries.batch_of_job(job.row)  # looked at when no earlier try can show anything any more
+        if batch is None or batch.state != ImportBatch.State.VISIBLE:
+            batch = begin_again(job, batch)
+            path, format = uploading.path_of(job.row), job.row.payload["format"]
+            report = read_in(batch, path, format=format, heard=job.progress, stand_back=stand_back)
+            if report.is_refused:
+                return {"batch": batch.pk, "state": "refused"}
+        job.progress(job.row.n_total or 0, at_once=True)
+        plan(job.row.project)
+    return {"batch": batch.pk, "state": "imported"}
+
+
+def begin_again(job: work.Job, cut_off: ImportBatch | None) -> ImportBatch:
+    """The batch of this try, noted with the job, when all of earlier ones is removed."""
+    row, given = job.row, job.row.payload
+    if not uploading.path_of(row).is_file():
+        raise JobFailed(FILE_IS_GONE)
+    remove_staged(leftovers(row.project), heard=lambda: job.progress(0))
+    if cut_off is not None:  # nobody asked for what became of it
+        ImportBatch.objects.filter(pk=cut_off.pk, state=ImportBatch.State.REFUSED, traces=None).delete()
+    with transaction.atomic():
+        batch = ImportBatch.objects.create(
+            project=row.project,
+            file_name=given["file_name"],
+            phase=given["phase"],
+            skip_bad=given["skip_bad"],
+            replace_nul=given["replace_nul"],
+            person=row.person,
+        )
+        job.note({"batch": batch.pk})
+    return batch
+
+
+def stand_back(seconds: float) -> None:
+    """SQLite has one writer, and no queue for the next: a job that writes all the time would keep people who submit
+    waiting for long. So it leaves the others twice as long as it took."""
+    if connection.vendor == "sqlite":
+        time.sleep(min(LEFT_TO_OTHERS * seconds, LONGEST_STAND_BACK))
+
+
+FILE_IS_GONE = gettext_noop("The uploaded file is not there any more. Upload it again.")
 
 
 def report_of(staging: Staging, reading: Reading) -> ImportReport:
@@ -131,7 +226,8 @@ def finish(staging: Staging, reading: Reading) -> ImportReport:
     detail = {
         "format": report.format,
         "counts": report.counts(),
-        "problems": [problem.as_dict() for problem in report.tally.problems],
+        "problems": [kept.to_row(problem) for problem in report.tally.problems],
+        "warnings": [kept.to_row(warning) for warning in report.tally.warnings],
         "finished_at": Now(),
     }
     if report.is_refused:
@@ -161,16 +257,28 @@ def flip(batch: ImportBatch, report: ImportReport, detail: dict[str, Any]) -> No
 
 def end_leftovers(project: Project) -> None:
     """Remove what killed imports of the project left behind."""
+    refuse_unfinished(project)
+    remove_staged(leftovers(project))
+
+
+def refuse_unfinished(project: Project) -> None:
+    """Take every import of the project that is under way for a killed one: it writes nothing any more."""
     unfinished = ImportBatch.objects.filter(project=project, state=ImportBatch.State.STAGED)
-    unfinished.update(state=ImportBatch.State.REFUSED, problems=[interrupted("").as_dict()], finished_at=Now())
-    remove_staged(Trace.objects.filter(project=project))
+    problems = [kept.to_row(interrupted(""))]
+    unfinished.update(state=ImportBatch.State.REFUSED, problems=problems, finished_at=Now())
 
 
-def remove_staged(traces) -> None:
+def leftovers(project: Project) -> QuerySet[Trace]:
+    """Unseen rows of imports that ended; those of one that began meanwhile are its own."""
+    return Trace.objects.filter(project=project, batch__state=ImportBatch.State.REFUSED)
+
+
+def remove_staged(traces: QuerySet[Trace], heard: Callable[[], object] = lambda: None) -> None:
     """In short transactions: nobody sees these rows, so nobody sees some of them gone before others."""
     staged = traces.filter(is_staged=True).order_by("pk").values_list("pk", flat=True)
     while some := list(staged[:REMOVED_AT_ONCE]):
         Trace.objects.filter(pk__in=some, is_staged=True).delete()
+        heard()
 
 
 def interrupted(file_name: str) -> Problem:

@@ -1,8 +1,8 @@
 """Addresses of the annotate app. A URL is named for its view function."""
 
-from django.urls import path
+from django.urls import include, path
 
-from annotate.views import account, label, project
+from annotate.views import account, events, imports, items, joining, label, people, project, protocols, tokens
 
 app_name = "annotate"
 
@@ -12,6 +12,16 @@ urlpatterns = [
     path("sign-out/", account.sign_out, name="sign_out"),
     path("language/", account.set_language, name="set_language"),
     path("set-up/<str:secret>/", account.set_up, name="set_up"),
+    path("new-password/<str:secret>/", account.new_password, name="new_password"),
+    path("account/", account.show_account, name="show_account"),
+    path("account/preferences/", account.change_preferences, name="change_preferences"),
+    path("account/password/", account.change_password, name="change_password"),
+    path("account/sign-out-elsewhere/", account.sign_out_elsewhere, name="sign_out_elsewhere"),
+    path("account/close/", account.close_account, name="close_account"),
+    path("account/tokens/", tokens.show_tokens, name="show_tokens"),
+    path("account/tokens/make/", tokens.make_token, name="make_token"),
+    path("account/tokens/<int:token_id>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("api/", include("annotate.api.urls")),
     path("alive/", label.keep_alive, name="keep_alive"),
     path("label/<slug:public_id>/", label.label_item, name="label_item"),
     path("label/<slug:public_id>/correct/", label.correct_item, name="correct_item"),
@@ -21,6 +31,31 @@ urlpatterns = [
     path("projects/<slug:project>/label/", label.next_item, name="next_item"),
     path("projects/<slug:project>/annotations/", label.own_annotations, name="own_annotations"),
     path("projects/<slug:project>/guideline/", label.guideline, name="guideline"),
+    path("new-project/", project.new_project, name="new_project"),
     path("projects/<slug:project>/", project.show_project, name="show_project"),
+    path("projects/<slug:project>/settings/", project.edit_project, name="edit_project"),
+    path("projects/<slug:project>/phases/open/", project.open_phase, name="open_phase"),
+    path("projects/<slug:project>/protocols/", protocols.show_protocols, name="show_protocols"),
+    path("projects/<slug:project>/protocols/new/", protocols.new_protocol, name="new_protocol"),
+    path("projects/<slug:project>/protocols/new/preview/", protocols.preview_guideline, name="preview_guideline"),
+    path("projects/<slug:project>/events/", events.show_events, name="show_events"),
+    path("projects/<slug:project>/items/", items.list_items, name="list_items"),
+    path("projects/<slug:project>/items/<int:item_id>/", items.preview_item, name="preview_item"),
+    path("projects/<slug:project>/practice/", items.list_practice, name="list_practice"),
+    path("projects/<slug:project>/practice/<int:item_id>/", items.answer_practice, name="answer_practice"),
+    path("projects/<slug:project>/protocols/reopen/", items.reopen_items, name="reopen_items"),
+    path("join/<str:secret>/", joining.join_project, name="join_project"),
+    path("projects/<slug:project>/people/", people.show_people, name="show_people"),
+    path("projects/<slug:project>/people/invite/", people.make_invite, name="make_invite"),
+    path("projects/<slug:project>/people/invites/<int:invite_id>/", people.revoke_invite, name="revoke_invite"),
+    path("projects/<slug:project>/people/<int:member_id>/retire/", people.retire_member, name="retire_member"),
+    path("projects/<slug:project>/people/<int:member_id>/back/", people.bring_back_member, name="bring_back_member"),
+    path("projects/<slug:project>/people/<int:member_id>/pause/", people.pause_member, name="pause_member"),
+    path("projects/<slug:project>/people/<int:member_id>/resume/", people.resume_member, name="resume_member"),
+    path("projects/<slug:project>/people/<int:member_id>/languages/", people.set_languages, name="set_languages"),
+    path("projects/<slug:project>/imports/", imports.list_imports, name="list_imports"),
+    path("projects/<slug:project>/imports/upload/", imports.upload_traces, name="upload_traces"),
+    path("projects/<slug:project>/imports/<int:work_id>/", imports.show_import, name="show_import"),
+    path("projects/<slug:project>/imports/<int:work_id>/again/", imports.try_import_again, name="try_import_again"),
     path("projects/<slug:project>/give-back/<int:assignment_id>/", project.give_back, name="give_back"),
 ]

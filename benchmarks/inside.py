@@ -29,8 +29,8 @@ REPETITIONS = 3
 def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    action = {"about": about, "fill": fill, "halve": halve, "statements": statements, "stored": stored}[words[0]]
-    json.dump(action(*words[1:]), sys.stdout)
+    actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
+    json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
 def about():
@@ -75,6 +75,21 @@ def add_annotators(project, n_annotators):
     for person in people:
         setting_up.add_member(project=project, person=person, role=Role.ANNOTATOR, by=None, now=timezone.now())
     return [person.username for person in people]
+
+
+def lead(slug, n_annotators):
+    """A project without traces, with a lead, whose name it gives, and with so many annotators who have nothing yet."""
+    from annotate import setting_up
+    from annotate.models import Person, Role
+
+    new = setting_up.NewProject(slug, "Measured", "Measured", seed=2)
+    project = setting_up.create_project(new=new, by=None, now=timezone.now())
+    leading = Person.objects.create_person("lead", PASSWORD)
+    setting_up.add_member(project=project, person=leading, role=Role.LEAD, by=None, now=timezone.now())
+    for number in range(int(n_annotators)):
+        person = Person.objects.create_person(f"newcomer-{number}", None)
+        setting_up.add_member(project=project, person=person, role=Role.ANNOTATOR, by=None, now=timezone.now())
+    return leading.username
 
 
 def halve(name):

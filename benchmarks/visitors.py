@@ -15,7 +15,7 @@ LENGTH = re.compile(rb"\ncontent-length: *(\d+)", re.IGNORECASE)
 COOKIE = re.compile(rb"\nset-cookie: *([^=;]+=[^;]*)", re.IGNORECASE)
 LOCATION = re.compile(rb"\nlocation: *([^\r]+)", re.IGNORECASE)
 TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
-SAVED = b' role="status">Saved '
+SAVED = b">Saved <time"
 LONGEST_WAIT = 60
 BROWSER = "Accept: */*\r\nAccept-Encoding: gzip, deflate\r\nAccept-Language: en\r\nUser-Agent: Mozilla/5.0\r\n"
 HTMX = "HX-Request: true\r\nHX-Target: item\r\nHX-Current-URL: {origin}/\r\nOrigin: {origin}\r\n"

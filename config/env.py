@@ -102,6 +102,29 @@ def database(folder: Path) -> dict[str, object]:
     }
 
 
+def broker_url() -> str:
+    """SIGHTLINE_BROKER_URL, a Redis or RabbitMQ; empty means files in the data folder."""
+    url = os.environ.get("SIGHTLINE_BROKER_URL", "").strip()
+    parts = urlsplit(url)
+    is_known = parts.scheme in {"redis", "rediss", "amqp", "amqps"} and parts.hostname and has_port_or_none(parts)
+    if url and not is_known:
+        raise EnvironmentRefused("SIGHTLINE_BROKER_URL", "is no address of a broker.", "Use redis://HOST or amqp://HOST.")
+    return url
+
+
+def broker_options(folder: Path | None) -> dict[str, object]:
+    """How kombu uses a folder as broker: one folder for both ways, looked into five times a second."""
+    if folder is None:
+        return {}
+    messages = str(folder / "messages")
+    return {
+        "data_folder_in": messages,
+        "data_folder_out": messages,
+        "control_folder": str(folder / "control"),
+        "polling_interval": 0.2,
+    }
+
+
 def has_port_or_none(parts: SplitResult) -> bool:
     """A port that is no number from 0 to 65535 shows only when it is asked for."""
     with contextlib.suppress(ValueError):

@@ -1,5 +1,6 @@
 """All settings, in one file; what differs between places is read from the environment (`config/env.py`, README)."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -15,24 +16,28 @@ DEBUG = False
 ALLOWED_HOSTS = env.words("SIGHTLINE_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.words("SIGHTLINE_TRUSTED_ORIGINS", [])
 HTTPS = env.flag("SIGHTLINE_HTTPS")
+BEHIND_PROXY = env.flag("SIGHTLINE_BEHIND_PROXY")
 
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.auth",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "axes",
     "csp",
     "django_htmx",
+    "drf_spectacular",
     "annotate",
     "annotate.kinds.reply",
     "scoring",
+    "config",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "annotate.sessions.BrowserSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -41,6 +46,8 @@ MIDDLEWARE = [
     "annotate.middleware.login_required",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "annotate.middleware.refuse_when_busy",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -72,10 +79,27 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
+PASSWORD_HASHERS = ["annotate.hashing.PasswordHasher"]
 LOGIN_URL = "annotate:sign_in"
 LOGIN_REDIRECT_URL = "annotate:home"
 LOGOUT_REDIRECT_URL = "annotate:sign_in"
 
+# Sign-in is throttled by django-axes, as annotate/throttle.py has it: what is not kept there is not kept at all.
+AUTHENTICATION_BACKENDS = ["annotate.throttle.PasswordBackend"]
+AXES_HANDLER = "annotate.throttle.Handler"
+AXES_FAILURE_LIMIT = 8
+SIGN_IN_TRIES_OF_AN_ADDRESS = 100
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "annotate.throttle.name_of"
+AXES_CLIENT_IP_CALLABLE = "annotate.throttle.address_of"
+AXES_LOCKOUT_CALLABLE = "annotate.views.account.locked"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
+
+SESSION_ENGINE = "annotate.sessions"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -86,7 +110,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-if env.flag("SIGHTLINE_BEHIND_PROXY"):
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -122,13 +146,51 @@ IMPORT_MAX_LINE_BYTES = env.number("IMPORT_MAX_LINE_BYTES", 32 * 1024 * 1024)
 IMPORT_MAX_STRING_CHARACTERS = env.number("IMPORT_MAX_STRING_CHARACTERS", 4_000_000)
 IMPORT_MAX_NESTING = env.number("IMPORT_MAX_NESTING", 100)
 
+# Trace files that leads upload: each is written straight to its place, and no other request may bring a file.
+UPLOADS_FOLDER = DATA_FOLDER / "uploads"
+UPLOAD_MAX_BYTES = env.number("SIGHTLINE_UPLOAD_MAX_BYTES", 2 * 1024**3)
+FILE_UPLOAD_HANDLERS = ["annotate.uploading.ToFolder"]
+
+# Celery only wakes workers; what is to be done stands in rows (annotate/work.py), so any message may be lost.
+CELERY_BROKER_URL = env.broker_url() or "filesystem://localhost"
+BROKER_FOLDER = None if env.broker_url() else DATA_FOLDER / "broker"
+CELERY_BROKER_TRANSPORT_OPTIONS = env.broker_options(BROKER_FOLDER)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker whose broker is away still sweeps, and waits for it
+CELERY_TASK_DEFAULT_QUEUE = "sightline"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
+
 # A posted answer with every span a kind allows fits well below this.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+# All that the API does is said by its own base view (annotate/api/operations.py); here is only that a view made past it
+# would be as closed: no session opens it, and it answers in JSON.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["annotate.api.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Sightline",
+    "DESCRIPTION": "Blind labelling for annotators, projects and figures for leads. See docs/api.md.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [],  # choices stand where they are used and need no names
+}
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"without_secrets": {"()": "config.logs.WithoutSecrets"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["without_secrets"]},
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }

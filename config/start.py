@@ -10,6 +10,7 @@ import errno
 import ipaddress
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +29,7 @@ WITHOUT_DATABASE = {
 }
 START_SECONDS = 60
 END_SECONDS = 15
+FIRST_PAUSE, LONGEST_PAUSE = 1, 60
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -103,7 +105,8 @@ def serve(data, *, host, port, demo):
     else:
         refuse_demo_present(host)
         welcome = set_up(ours("first_lead", "--base-url", url).strip())
-    with running({"web": web(host, port)}) as children:
+    shutil.rmtree(data / "broker", ignore_errors=True)  # wake-ups of an earlier run, perhaps one cut off in the middle
+    with running({"web": web(host, port), "worker": worker()}) as children:
         wait_for_page(children, host, port)
         print(*filter(None, [f"Sightline is at {url}", welcome, "Ctrl+C ends it."]), sep="\n", flush=True)
         watch(children)
@@ -115,6 +118,15 @@ def web(host, port):
         # Few threads: SQLite has one writer, and more of them only wait longer for it.
         *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
         *("--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"),
+    ]
+
+
+def worker():
+    return [
+        # That it runs as root is said by Celery of messages that may hold code; ours may not.
+        *(sys.executable, "-W", "ignore:You're running the worker with superuser privileges"),
+        *("-m", "celery", "-A", "config", "--quiet", "worker", "-P", "threads", "--concurrency", "2"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"),
     ]
 
 
@@ -221,7 +233,7 @@ def wait_for_page(children, host, port):
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        end_if_one_ended(children)
+        end_if_web_ended(children)
         try:
             direct.open(request, timeout=10).close()
             return
@@ -248,40 +260,72 @@ def end(number, frame):
     raise SystemExit(0)
 
 
+class Child:
+    """A process of ours."""
+
+    def __init__(self, name, command):
+        self.name, self.command = name, command
+        self.pause, self.starts_at = FIRST_PAUSE, None
+        self.start()
+
+    def start(self):
+        self.began, self.starts_at = time.monotonic(), None
+        # A group of its own: Ctrl+C in a terminal reaches us alone, and answers under way are finished. What we say on
+        # standard output is for programs too, so nobody else says anything there.
+        self.process = subprocess.Popen(self.command, cwd=ROOT, process_group=0, stdout=sys.stderr)
+
+    @property
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    def start_again(self, now):
+        """After a pause: longer each time it ended soon, so that one that cannot start does not fill the log."""
+        if self.starts_at is None:
+            self.pause = FIRST_PAUSE if now - self.began > LONGEST_PAUSE else min(2 * self.pause, LONGEST_PAUSE)
+            self.starts_at = now + self.pause
+            code = self.process.returncode
+            say(f"The {self.name} process ended by itself (exit code {code}); it starts again in {self.pause} s.")
+        elif now >= self.starts_at:
+            self.start()
+
+
 @contextlib.contextmanager
 def running(commands):
     """Start a child for each named command, and end all of them in the end, however that comes."""
     children = {}
     try:
         for name, command in commands.items():
-            # A group of its own: Ctrl+C in a terminal reaches us alone, and answers under way are finished.
-            children[name] = subprocess.Popen(command, cwd=ROOT, process_group=0)
+            children[name] = Child(name, command)
         yield children
     finally:
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl+C must not leave a child behind
         for child in children.values():
-            child.terminate()
+            child.process.terminate()
         deadline = time.monotonic() + END_SECONDS
         for child in children.values():
             try:
-                child.wait(max(0, deadline - time.monotonic()))
+                child.process.wait(max(0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+                os.killpg(child.process.pid, signal.SIGKILL)
+                child.process.wait()
 
 
 def watch(children):
+    """A job that ends its worker must not end the site: the worker starts again, and gives the job up in the end."""
     while True:
-        end_if_one_ended(children)
+        end_if_web_ended(children)
+        worker = children["worker"]
+        if worker.has_ended:
+            worker.start_again(time.monotonic())
         time.sleep(0.5)
 
 
-def end_if_one_ended(children):
-    for name, child in children.items():
-        if child.poll() is not None:
-            say(f"The {name} process ended by itself (exit code {child.returncode}); see above.")
-            raise SystemExit(1)
+def end_if_web_ended(children):
+    web = children["web"]
+    if web.has_ended:
+        say(f"The web process ended by itself (exit code {web.process.returncode}); see above.")
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 from django.urls import include, path
 
 urlpatterns = [
-    path("", include("annotate.urls")),
     path("", include("scoring.urls")),
+    path("", include("annotate.urls")),  # last: what it does not know below /api/ it refuses itself
 ]
 
 handler400 = "annotate.views.errors.bad_request"

@@ -24,6 +24,7 @@ from annotate.models import (
     Role,
     Round,
     Trace,
+    Work,
 )
 from annotate.rules.requester_view import replies, seen_by_requester
 from annotate.traces import base
@@ -106,6 +107,15 @@ def make_member(project, person="ana", role=Role.ANNOTATOR, **fields) -> Members
 def make_batch(project, **fields) -> ImportBatch:
     values = {"file_name": "runs.jsonl", "format": "sightline", "state": ImportBatch.State.VISIBLE}
     return ImportBatch.objects.create(project=project, **{**values, **fields})
+
+
+def make_work(project, **fields) -> Work:
+    """A job: the import of an uploaded file, waiting for a worker."""
+    number = next(NUMBERS)
+    payload = {"path": f"{number:032x}", "file_name": "runs.jsonl", "phase": "main", "format": "auto"}
+    values = {"kind": "import_traces", "key": f"upload {payload['path']}", "payload": payload, "n_total": 200}
+    values["payload"] |= {"skip_bad": False, "replace_nul": False}
+    return Work.objects.create(project=project, **{**values, **fields})
 
 
 def make_trace(project, messages=CONVERSATION, *, files=(), **fields) -> Trace:

@@ -1,5 +1,6 @@
 """What `./run` promises: it says what is wrong before it starts, ends all it started, and counts tests rightly."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,7 +11,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from itertools import takewhile
+from itertools import pairwise, takewhile
+from pathlib import Path
 
 import pytest
 
@@ -145,9 +147,13 @@ def test_the_whole_is_served_until_ctrl_c(tmp_path, free_port):
             said = list(takewhile(lambda line: line != "Ctrl+C ends it.\n", process.stdout))
             with urllib.request.urlopen(url, timeout=10) as page:
                 assert page.status == 200
+            assert a_job_is_done(tmp_path / "data")
+            assert any("celery" in command for command in processes_of(tmp_path / "data"))
         finally:
             process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == ""
     assert process.returncode == 0
+    assert processes_of(tmp_path / "data") == []
     assert f"Sightline is at {url}\n" in said
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(url, timeout=10)
@@ -157,20 +163,97 @@ def test_the_whole_is_served_until_ctrl_c(tmp_path, free_port):
         assert any(line.split() == [login[key] for key in ("username", "password", "role")] for line in said)
 
 
-def test_when_one_child_ends_the_others_are_ended_too():
-    program = """if True:
+JOB = """if True:
+    import time
+    import django
+    django.setup()
+    from annotate import work
+    from annotate.models import Work
+    given = {"path": "none", "file_name": "a", "phase": "main", "format": "auto"}
+    row = work.add_work(kind="import_traces", key="a", payload=given)
+    for _ in range(300):
+        time.sleep(0.1)
+        row.refresh_from_db()
+        if row.state == "dead":
+            print("done")
+            break
+"""
+
+
+def a_job_is_done(data):
+    """Whether the worker beside the site takes up a job; its file is not there, so it is given up at once."""
+    done = run(sys.executable, "-c", JOB, SIGHTLINE_DATA=str(data), DJANGO_SETTINGS_MODULE="config.settings")
+    return done.stdout == "done\n"
+
+
+def processes_of(data):
+    """The commands of processes that were started for a data folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"SIGHTLINE_DATA={data}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
+def watching(web, worker):
+    """A program that runs these two programs as the children of `./run`, quicker to start one again, and watches
+    them."""
+    return f"""if True:
         import sys
         from config import start
-        sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
-        with start.running({"web": sleep, "worker": [sys.executable, "-c", "raise SystemExit(3)"]}) as children:
-            print(children["web"].pid, flush=True)
+        start.FIRST_PAUSE, start.LONGEST_PAUSE = 0.05, 0.2
+        commands = {{"web": [sys.executable, "-c", {web!r}], "worker": [sys.executable, "-c", {worker!r}]}}
+        start.end_on_signals()
+        with start.running(commands) as children:
+            print(children["worker"].process.pid, flush=True)
             start.watch(children)
     """
-    done = run(sys.executable, "-c", program)
+
+
+SLEEP = "import time; time.sleep(60)"
+
+
+def test_when_the_web_process_ends_the_worker_is_ended_too():
+    done = run(sys.executable, "-c", watching("raise SystemExit(3)", SLEEP))
     assert done.returncode == 1
-    assert "The worker process ended by itself (exit code 3)" in done.stderr
+    assert "The web process ended by itself (exit code 3)" in done.stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)
+
+
+def test_when_the_worker_ends_the_site_goes_on_and_the_worker_is_started_again(tmp_path):
+    """A job that ends its worker each time must not end the site."""
+    log = tmp_path / "log"
+    program = watching(SLEEP, f"open({str(log)!r}, 'a').write('x'); raise SystemExit(3)")
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, env=child_environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        said = [next(process.stderr) for _ in range(3)]
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        process.stderr.close()
+    assert process.returncode == 0
+    assert len(log.read_text()) >= 3
+    assert said[0].startswith("The worker process ended by itself (exit code 3); it starts again in 0.")
+
+
+def test_a_worker_that_cannot_start_is_tried_less_and_less_often(monkeypatch):
+    child = start.Child("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+    child.process.wait()
+    starts, clock = [], [child.began]
+
+    def begin():
+        starts.append(clock[0])
+        child.began, child.starts_at = clock[0], None
+
+    monkeypatch.setattr(child, "start", begin)
+    for _ in range(400):
+        clock[0] += 1
+        child.start_again(clock[0])
+    pauses = [round(later - earlier) for earlier, later in pairwise(starts)]
+    assert pauses[:4] == [5, 9, 17, 33]
+    assert set(pauses[4:]) == {61}
 
 
 @pytest.mark.parametrize(

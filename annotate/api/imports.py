@@ -99,7 +99,8 @@ def upload_traces(request, project, query):
     the answer says where to look how far it is."""
     project, file = led_project(request, project), received_file(request)
     name = query.pop("file_name") or getattr(file, "name", "")
-    row = uploading.receive_upload(project=project, by=request.user, file=file, file_name=name, **query)
+    said = int(request.META["CONTENT_LENGTH"]) if isinstance(file, RawBody) else None  # a body cut off is not shorter
+    row = uploading.receive_upload(project=project, by=request.user, file=file, file_name=name, n_bytes=said, **query)
     return Answer(row, 202, {"Location": reverse("annotate:api:import", args=[project.slug, row.pk])})
 
 

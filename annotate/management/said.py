@@ -11,9 +11,8 @@ from django.utils.translation import gettext
 
 from annotate.errors import Refused
 from annotate.models import Project
+from annotate.setting_up import MAX_SEED
 from annotate.traces.base import Problem, gettext_noop
-
-MAX_SEED = 2**63 - 1
 
 
 def seed_word(word) -> int:

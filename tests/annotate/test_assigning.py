@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from annotate import blind, labeling
 from annotate.assigning import extend_panel, fit_plan, give_back, open_next, open_round, reopen_for_protocol
 from annotate.errors import NotYours
-from annotate.models import Assignment, Event, Item, Membership, Round
+from annotate.models import Assignment, Event, Item, Membership, Round, Settlement
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import (
     CONVERSATION,
@@ -46,6 +46,8 @@ def plan_of(member):
 def cast(db):
     cast = make_cast()
     make_material(cast.project, ("main", "en"), ("practice", "zh"), ("main", "zh"), ("pilot", "en"))
+    for item in Item.objects.filter(phase="practice"):
+        Settlement.objects.create(item=item, how="known", label={"label": "readable"}, reason_en="so", reason_zh="so")
     return cast
 
 

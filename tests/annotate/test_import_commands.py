@@ -41,7 +41,7 @@ def test_inspect_counts_every_file_of_a_folder_without_a_database(run):
     said, err, status = run("inspect_traces", FIXTURES)
     assert status == 0
     by_format = {found["format"]: found for found in said["files"]}
-    assert set(by_format) == {"sightline", "openai_chat", "tau_bench"}
+    assert set(by_format) == {"sightline", "openai_chat", "tau2_bench", "tau_bench"}
     assert set(by_format["sightline"]) >= COUNTS
     chat = by_format["openai_chat"]
     assert [chat[name] for name in ("traces", "messages", "calls", "paired", "unpaired")] == [2, 10, 2, 2, 1]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from annotate import importing
+from annotate import blind, importing
 from annotate.models import Annotation, Assignment, Item, Message
 from tests.factories import make_cast
 
@@ -51,3 +51,24 @@ def test_the_airline_runs_can_be_labelled_and_their_clusters_are_their_tasks(cli
     assert Item.objects.filter(project=item.project).values("cluster").distinct().count() == 50
     assert "Airline Agent Policy" not in page
     assert all(text not in page for text in private_texts(item) if len(text) > 12)
+
+
+def test_a_run_of_tau2_shows_the_briefing_and_the_requesters_own_tools_and_nothing_else_of_the_work():
+    """The third run of the fixture: two calls of the requester in one message, one of the agent, one more of theirs."""
+    project = make_cast().project
+    importing.import_traces(project=project, path=FIXTURES / "tau2_bench.json", file_name="tau2_bench.json")
+    item = Item.objects.get(project=project, anchor=13)
+    shown = blind.preview_item(project.pk, item.pk)
+    said = [(message.speaker, "".join(piece.text for piece in message.pieces)) for message in shown.messages]
+    assert [file.name for file in shown.files] == ["What you know"]
+    assert (
+        "you",
+        "Wait, I am standing in front of it.\n\nYou used read_display() and look_at_reader(side: left).",
+    ) in said
+    assert ("you", "You used press_reset().") in said
+    assert ("you", "press_reset showed you:\nThe light is green.") in said
+    assert said[-1] == ("you", "Green now, thanks!")
+    assert shown.text == "Good. Your card should work now."
+    assert "look_up_fault" not in str(said)
+    assert "night run" not in str(said)
+    assert "###" not in str((said, shown.files))

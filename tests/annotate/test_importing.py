@@ -182,6 +182,12 @@ def test_an_import_that_is_overtaken_by_another_one_ends_without_a_row(bring_in,
     assert Trace.objects.filter(is_staged=True).count() == 0
 
 
+def test_an_import_that_still_removes_leftovers_removes_nothing_of_one_that_began_meanwhile(bring_in, project):
+    report = bring_in(many(120), progress=lambda n_bytes: importing.remove_staged(importing.leftovers(project)))
+    assert (report.is_refused, report.n_new) == (False, 120)
+    assert Trace.objects.filter(is_staged=False).count() == 120
+
+
 def test_another_project_s_import_is_left_alone(bring_in):
     def other_import(n_bytes):
         bring_in(many(1), into=make_project(), name="second.jsonl")
@@ -309,7 +315,7 @@ def test_a_chunk_is_bounded_by_all_that_its_records_hold(monkeypatch, where):
 
 def test_a_chunk_of_small_records_is_bounded_by_their_number():
     traces = [base.Trace(str(n), "sightline", ()) for n in range(120)]
-    assert [len(chunk) for chunk in staging.chunks(traces)] == [50, 50, 20]
+    assert [len(chunk) for chunk in staging.chunks(traces)] == [20] * 6
 
 
 @pytest.mark.shared

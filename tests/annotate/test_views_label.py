@@ -323,8 +323,8 @@ def test_a_refusal_by_htmx_touches_the_words_only(page, ana):
     assert response.status_code == 422
     assert (response["HX-Retarget"], response["HX-Reswap"]) == ("#problems", "outerHTML")
     elements = Elements(response)
-    assert [tag for tag, _ in elements.found] == ["ul", "li", "li"]
-    assert elements.all("ul", id="problems", role="alert")
+    assert [tag for tag, _ in elements.found] == ["div", "ul", "li", "li"]
+    assert elements.all("div", id="problems", role="alert")
 
 
 def test_a_refused_correction_keeps_its_reason_and_stays_a_correction(page, ana):

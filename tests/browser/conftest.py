@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import sync_playwright
 
 from annotate.demo import load_demo
-from annotate.models import Person
+from annotate.models import Item, Person
 
 FLAGS = [
     "--no-sandbox",
@@ -41,6 +41,8 @@ def chromium():
 def site(live_server):
     """The server's address, with the demo and a known password for its open account and its lead."""
     load_demo(now=timezone.now())
+    # Practice tells an answer between two items; its own journey is in test_study.py.
+    Item.objects.filter(phase="practice").update(phase="main")
     for name in ("demo", "lea"):
         person = Person.objects.get(username=name)
         person.set_password(PASSWORD)

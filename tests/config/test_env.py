@@ -159,3 +159,27 @@ def test_other_options_of_an_address_are_handed_on(monkeypatch):
 def test_an_address_that_is_none_is_refused_by_name(monkeypatch, url):
     with pytest.raises(env.EnvironmentRefused, match=r"^DATABASE_URL: is no PostgreSQL or SQLite address\. Use "):
         database(monkeypatch, url)
+
+
+# The broker
+
+
+@pytest.mark.parametrize("url", ["", "redis://:secret@cache.example:6379/1", "rediss://cache.example", "amqps://a@b//"])
+def test_an_address_of_a_broker_is_taken_as_it_is(monkeypatch, url):
+    monkeypatch.setenv("SIGHTLINE_BROKER_URL", url)
+    assert env.broker_url() == url
+
+
+@pytest.mark.parametrize("url", ["http://cache.example", "redis://", "cache.example", "redis://cache.example:x", "sqs://a"])
+def test_an_address_that_is_no_broker_is_refused_by_name(monkeypatch, url):
+    monkeypatch.setenv("SIGHTLINE_BROKER_URL", url)
+    with pytest.raises(env.EnvironmentRefused, match=r"^SIGHTLINE_BROKER_URL: is no address of a broker\. Use "):
+        env.broker_url()
+
+
+def test_without_one_messages_are_files_in_one_folder():
+    options = env.broker_options(Path("/data/broker"))
+    assert options["data_folder_in"] == options["data_folder_out"] == "/data/broker/messages"
+    assert options["control_folder"] == "/data/broker/control"
+    assert 0.1 <= options["polling_interval"] <= 0.5
+    assert env.broker_options(None) == {}

@@ -19,14 +19,15 @@ PURE_KINDS = (*TEXTS, "annotate.kinds.base")
 BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
-    "annotate.errors",
+    *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}" for name in ("stats", "methods", "judges", "tools", "models", "queries", "errors")
 )
 ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
-    *("setting_up", "demo", "blind", "work"),
+    *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
+    "tokens",
 )
 SCORING_SERVICES = ("running", "publishing", "comparing", "spreadsheet", "llm")
 
@@ -72,7 +73,7 @@ def within(name: str, pattern: str) -> bool:
 # The first row that covers a file is its row.
 ROWS = (
     Row("config/, read before anything is there", ("config/env.py", "config/start.py"), ()),
-    Row("config/", ("config/*.py", "manage.py"), ("config.env", "django", "csp")),
+    Row("config/", ("config/*.py", "manage.py"), ("config.env", "config.celery", "django", "csp", "celery")),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
@@ -99,6 +100,12 @@ ROWS = (
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
     Row("annotate/models/", ("annotate/models/*",), ("django", *TEXTS, "annotate.kinds", OWN)),
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
+    Row("waking.py", ("annotate/waking.py",), ("django", "celery")),
+    Row(
+        "hashing.py or throttle.py, which settings name",
+        files("annotate", ("hashing", "throttle")),
+        ("django", "axes", "annotate.errors"),
+    ),
     Row(
         "annotate/queries.py or lead_queries.py",
         ("annotate/queries.py", "annotate/lead_queries.py"),
@@ -123,11 +130,12 @@ ROWS = (
         ),
     ),
     Row(
-        "a page of annotators (views/label.py, api/label.py), which shows what comes from blind.py",
-        ("annotate/views/label.py", "annotate/api/label.py"),
+        "a page of annotators (views/label.py, api/label.py and shown.py), which shows what comes from blind.py",
+        ("annotate/views/label.py", "annotate/api/label.py", "annotate/api/shown.py"),
         (
             *("django", "django_htmx", "rest_framework", *TEXTS, "annotate.kinds", "annotate.errors"),
             *(*modules("annotate", ANNOTATE_SERVICES), "annotate.forms", "annotate.markdown", "annotate.middleware"),
+            *modules("annotate.api", ("errors", "fields", "operations", "reading", "shown")),
         ),
     ),
     Row("migrations/", ("*/migrations/*",), ("django", "annotate.models", "scoring.models")),
@@ -141,7 +149,8 @@ ROWS = (
         "a view, form, command or task of annotate",
         (
             *("annotate/views/*", "annotate/api/*", "annotate/management/*"),
-            *files("annotate", ("forms", "tasks", "urls", "apps", "checks", "middleware", "markdown")),
+            *files("annotate", ("forms", "people_forms", "import_forms", "project_forms")),
+            *files("annotate", ("tasks", "urls", "apps", "checks", "middleware", "markdown")),
         ),
         (ANYTHING,),
         ("scoring", "config"),

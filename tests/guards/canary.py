@@ -7,6 +7,7 @@ arms, and what belongs together; S4 other people; S5 judges; S6 decisions of lea
 
 import json
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,10 +15,13 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib.auth.hashers import make_password
-from django.db import models
+from django.db import connection, models
+from django.utils import timezone
 
+from annotate.inviting import open_invites
 from annotate.models import Assignment, Item, Membership, Role
 from annotate.setting_up import hash_of
+from tests import triggers
 from tests.guards.arrows import ROOT
 
 VISIBLE = ("open", "submitted")
@@ -31,11 +35,18 @@ class Viewer:
     """One person, or nobody in particular, as the rows are at this moment."""
 
     person: int | None = None
+    sent: str = ""
 
     @cached_property
     def parts(self) -> dict[int, str]:
         """Role by project, of parts that have not ended."""
         return dict(Membership.objects.filter(person=self.person, left_at=None).values_list("project", "role"))
+
+    @cached_property
+    def invited(self) -> set[int]:
+        """Projects to which this person has just shown a link that works."""
+        hashes = [hash_of(word) for word in re.findall(r"[\w-]+", self.sent)]
+        return set(open_invites(timezone.now()).filter(token_hash__in=hashes).values_list("project", flat=True))
 
     @cached_property
     def given(self) -> list[Assignment]:
@@ -44,7 +55,10 @@ class Viewer:
         return list(mine.select_related("item"))
 
     def items_of(self, trace) -> list[Item]:
-        return [row.item for row in self.given if row.item.trace_id == trace]
+        """The items of a trace that this person may look at: one's own, and for leads all that came in."""
+        led = [project for project, role in self.parts.items() if role == Role.LEAD]
+        looked_at = Item.objects.filter(trace=trace, project__in=led, trace__is_staged=False)
+        return [*(row.item for row in self.given if row.item.trace_id == trace), *looked_at]
 
     def leads(self, project) -> bool:
         return self.parts.get(project) == Role.LEAD
@@ -63,9 +77,14 @@ def members(row, viewer):
     return project_of(row) in viewer.parts
 
 
+def members_and_who_has_a_link(row, viewer):
+    return members(row, viewer) or row.pk in viewer.invited
+
+
 def readers_of_the_newest(row, viewer):
+    """Leads may read the older ones too."""
     is_newest = row.number == max(row.project.protocols.values_list("number", flat=True))
-    return is_newest and members(row, viewer)
+    return leads(row, viewer) or (is_newest and members(row, viewer))
 
 
 def oneself_and_leads(row, viewer):
@@ -73,8 +92,24 @@ def oneself_and_leads(row, viewer):
     return row.pk == viewer.person or any(viewer.leads(project) for project in projects)
 
 
+def whose_session_it_is(row, viewer):
+    return row.person_id == viewer.person
+
+
+def whose_token_it_is(row, viewer):
+    return row.person_id == viewer.person
+
+
 def who_was_given_the_item(row, viewer):
-    return row.pk in {assignment.item_id for assignment in viewer.given}
+    is_led = viewer.leads(row.project_id) and not row.trace.is_staged
+    return is_led or row.pk in {assignment.item_id for assignment in viewer.given}
+
+
+def who_practised(row, viewer):
+    """The expected answer of a practice item is told to leads, and to who has submitted one of their own."""
+    is_known = row.how == "known" and row.is_current and row.item.phase == "practice"
+    submitted = {assignment.item_id for assignment in viewer.given if assignment.state == "submitted"}
+    return is_known and (leads(row, viewer) or row.item_id in submitted)
 
 
 def who_reads_the_message(row, viewer):
@@ -117,9 +152,13 @@ STRUCTURAL = (
 STRUCTURAL_FIELDS = {
     "Person.interface_language": "one of the languages of the interface",
     "Person.time_zone": "has to be a zone that exists",
+    "Session.session_key": "is the cookie itself, which its browser is sent once and no page shows",
+    "Session.session_data": "is signed, and no page shows it",
     "Project.kind": "has to be a kind that exists",
     "Project.languages": "language codes",
     "Membership.languages": "language codes",
+    "Invite.languages": "language codes",
+    "Work.kind": "decides who does it",
     "Trace.language": "a language code, shown as the language of the text",
     "Message.role": "decides who said it",
     "Message.side": "decides whose doing it is",
@@ -152,6 +191,11 @@ def calls_of(new, row):
     return [{"id": new(nobody), "name": new(), "arguments": json.dumps({"for": new()})} for _ in row.calls]
 
 
+def payload_of(new, row):
+    """Of an upload: the name people know the file by is shown, the one it is kept under is not."""
+    return {**row.payload, "file_name": new(), "path": new(nobody), "format": new(nobody)}
+
+
 def anything(new, row):
     return {"model": new(), new(): [{"run": new()}]}
 
@@ -163,20 +207,31 @@ def where_it_is_set(name):
 PLANTS = {
     "Person.password": Plant("S4", nobody, lambda new, row: make_password(PASSWORD, salt=new())),
     "Person.username": Plant("S4", oneself_and_leads),
+    "Session.agent": Plant("S4", whose_session_it_is),
+    "Token.token_hash": Plant("S4", nobody, lambda new, row: hash_of(new())),
+    "Token.name": Plant("S4", whose_token_it_is),
     "Project.slug": Plant("-", members),
-    "Project.title_en": Plant("-", members),
-    "Project.title_zh": Plant("-", members),
+    "Project.title_en": Plant("-", members_and_who_has_a_link),
+    "Project.title_zh": Plant("-", members_and_who_has_a_link),
     "Project.settings": Plant("S6", nobody, lambda new, row: {**row.settings, new(): new()}),
     "Protocol.guideline_en": Plant("-", readers_of_the_newest),
     "Protocol.guideline_zh": Plant("-", readers_of_the_newest),
+    "Protocol.change_note": Plant("S6", leads),
     "Protocol.label_schema": Plant("S6", nobody, lambda new, row: {**row.label_schema, new(): new()}),
     "Membership.code": Plant("S4", leads),
     "Invite.token_hash": Plant("S4", nobody, lambda new, row: hash_of(new())),
+    "Invite.note": Plant("S6", leads),
     "ImportBatch.file_name": Plant("S2", leads),
     "ImportBatch.format": Plant("S2", leads),
     "ImportBatch.sha256": Plant("S2", nobody),
     "ImportBatch.counts": Plant("S2", leads, lambda new, row: {"traces": 2, new(): new()}),
     "ImportBatch.problems": Plant("S2", leads, lambda new, row: [{"file": new(), "expected": new()}]),
+    "ImportBatch.warnings": Plant("S2", leads, lambda new, row: [{"code": new(), "expected": new(), "pointer": new()}]),
+    "Work.key": Plant("S2", nobody),
+    "Work.lane": Plant("S2", nobody),
+    "Work.payload": Plant("S2", leads, payload_of),
+    "Work.result": Plant("S2", nobody, lambda new, row: {**row.result, new(): new()} if row.result else None),
+    "Work.error": Plant("S6", leads),
     "Trace.source_id": Plant("S1", leads),
     "Trace.format": Plant("S2", leads),
     "Trace.content_hash": Plant("S2", nobody),
@@ -202,9 +257,9 @@ PLANTS = {
     "Annotation.label": Plant("S4", whose_assignment_it_is, label_of),
     "Annotation.reason": Plant("S4", whose_assignment_it_is),
     "Post.text": Plant("S4", leads),
-    "Settlement.label": Plant("S6", nobody, label_of),
-    "Settlement.reason_en": Plant("S6", nobody),
-    "Settlement.reason_zh": Plant("S6", nobody),
+    "Settlement.label": Plant("S6", who_practised, label_of),
+    "Settlement.reason_en": Plant("S6", who_practised),
+    "Settlement.reason_zh": Plant("S6", who_practised),
     "Settlement.cause": Plant("S6", nobody),
     "Settlement.confidence": Plant("S6", nobody),
     "Settlement.rests_on": Plant("S6", nobody, lambda new, row: [new()]),
@@ -269,8 +324,9 @@ def plant_everything() -> list[Token]:
                 return text
 
             setattr(row, found.attname, plant.value(new, row))
-    for model, changed in rows.items():
-        names = [place.split(".")[1] for place in PLANTS if place.split(".")[0] == model.__name__]
-        if changed and names:
-            model.objects.bulk_update(changed, names)
+    with triggers.aside(connection):
+        for model, changed in rows.items():
+            names = [place.split(".")[1] for place in PLANTS if place.split(".")[0] == model.__name__]
+            if changed and names:
+                model.objects.bulk_update(changed, names)
     return tokens

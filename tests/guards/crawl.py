@@ -19,6 +19,7 @@ from django.http import HttpResponse
 from django.test.client import ClientHandler, RequestFactory
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
 
+from tests.guards.api_crawl import ABSENT, API_AUDIENCE, API_QUERIES, api_bodies_of, api_values_of
 from tests.guards.canary import PASSWORD, Viewer
 from tests.guards.net import Catch
 from tests.guards.world import World, key_of
@@ -49,7 +50,9 @@ QUERIES = (
     "phase=practice",
     "next=/",
     "next=//elsewhere.example/",
+    *API_QUERIES,
 )
+FORM = "application/x-www-form-urlencoded"
 UNSAFE_SOURCES = ("unsafe-inline", "unsafe-eval")
 BETRAYING_HEADERS = ("ETag", "Last-Modified", "Server-Timing", "X-Powered-By", "Age")
 
@@ -59,6 +62,12 @@ AUDIENCE = {
     "annotate:sign_out": "everybody",
     "annotate:set_language": "everybody",
     "annotate:set_up": "who has the link",
+    "annotate:new_password": "who has the link",
+    "annotate:show_account": "everybody signed in",
+    "annotate:change_preferences": "everybody signed in",
+    "annotate:change_password": "everybody signed in",
+    "annotate:sign_out_elsewhere": "everybody signed in",
+    "annotate:close_account": "everybody signed in",
     "annotate:keep_alive": "everybody signed in",
     "annotate:label_item": "whose assignment it is",
     "annotate:correct_item": "whose assignment it is",
@@ -68,9 +77,38 @@ AUDIENCE = {
     "annotate:next_item": "members",
     "annotate:own_annotations": "members",
     "annotate:guideline": "members",
+    "annotate:new_project": "who may create projects",
     "annotate:show_project": "leads",
+    "annotate:edit_project": "leads",
+    "annotate:open_phase": "leads",
+    "annotate:show_protocols": "leads",
+    "annotate:new_protocol": "leads",
+    "annotate:preview_guideline": "leads",
+    "annotate:show_events": "leads",
     "annotate:give_back": "leads",
+    "annotate:join_project": "who has the link",
+    "annotate:show_people": "leads",
+    "annotate:make_invite": "leads",
+    "annotate:revoke_invite": "leads",
+    "annotate:retire_member": "leads",
+    "annotate:bring_back_member": "leads",
+    "annotate:pause_member": "leads",
+    "annotate:resume_member": "leads",
+    "annotate:set_languages": "leads",
+    "annotate:show_tokens": "everybody signed in",
+    "annotate:make_token": "everybody signed in",
+    "annotate:revoke_token": "whose token it is",
+    "annotate:list_imports": "leads",
+    "annotate:upload_traces": "leads",
+    "annotate:show_import": "leads",
+    "annotate:try_import_again": "leads",
+    "annotate:list_items": "leads",
+    "annotate:preview_item": "leads",
+    "annotate:list_practice": "leads",
+    "annotate:answer_practice": "leads",
+    "annotate:reopen_items": "leads",
     "scoring:show_agreement": "leads",
+    **API_AUDIENCE,
 }
 """Whom each route serves; for anybody else there is the one 404. A new route says it here."""
 
@@ -80,6 +118,12 @@ class Route:
     name: str
     pattern: str
     arguments: tuple[str, ...]
+    methods: tuple[str, ...] = ("GET", "POST")
+    """How it is asked with every body and query, where it serves somebody."""
+
+    @property
+    def is_api(self) -> bool:
+        return self.pattern.startswith("api/")
 
     def path(self, values: list[str]) -> str:
         """Its address with these values, in their order, in place of the arguments."""
@@ -95,16 +139,31 @@ def routes(resolver=None, prefix: str = "", space: str = "") -> Iterator[Route]:
             yield from routes(entry, prefix + str(entry.pattern), inner)
         elif isinstance(entry, URLPattern):
             pattern = prefix + str(entry.pattern)
-            yield Route(f"{space}{entry.name or entry.lookup_str}", pattern, tuple(entry.pattern.converters))
+            name, arguments = f"{space}{entry.name or entry.lookup_str}", tuple(entry.pattern.converters)
+            yield Route(name, pattern, arguments, methods_of(entry) or Route.methods)
 
 
-ABSENT = "neverwas-Any_thing-1"
+def methods_of(entry: URLPattern) -> tuple[str, ...]:
+    """What an address of the API takes; a page does not say."""
+    view = getattr(entry.callback, "cls", None)
+    return tuple(method for method in ("GET", "POST", "PUT", "PATCH") if hasattr(view, method.lower()))
+
+
+ITEMS_LOOKED_AT = (
+    *(("ana", "practice"), ("ben", "practising"), ("ana", "first"), ("ana", "rewritten")),
+    ("zoe", "practice"),
+)
 
 
 def values_of(world: World, argument: str) -> dict[str, str]:
     """What the crawl puts in the place of an argument, by what it is. KeyError for an argument it does not know."""
     one_each = {f"{row.state} of {name}": row for (name, item), row in world.assignments.items()}
     return {
+        **api_values_of(world),
+        "token_id": {
+            **{f"token of {name}": str(row.pk) for name, row in world.tokens_made.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
         "public_id": {
             **{what: row.public_id for what, row in one_each.items()},
             "rewritten of ana": world.public_id("ana", "rewritten"),
@@ -115,11 +174,30 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{"ours": world.ours.slug, "other": world.other.slug, "absent": ABSENT, "long": "x" * 300},
             **{"other letters": "%C3%A9", "number": "1"},
         },
+        "work_id": {
+            **{what: str(row.pk) for what, row in world.work.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "item_id": {
+            **{f"{name} of {whose}": str(world.assignments[whose, name].item_id) for whose, name in ITEMS_LOOKED_AT},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "member_id": {
+            **{name: str(world.members[name].pk) for name in ("ana", "gone", "lea", "zoe")},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "invite_id": {
+            **{what: str(row.pk) for what, row in world.invites.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
         "assignment_id": {
             **{what: str(one_each[what].pk) for what in ("problem of ana", "open of ana", "open of zoe")},
             **{"absent": "999999", "huge": "9" * 30},
         },
-        "secret": {"unspent": world.set_up_secret, "absent": ABSENT, "long": "x" * 300, "NUL": "a%00b"},
+        "secret": {
+            **{"unspent": world.set_up_secret, "a password": world.password_secret, "a part": world.invite_secret},
+            **{"absent": ABSENT, "long": "x" * 300, "NUL": "a%00b"},
+        },
     }[argument]
 
 
@@ -131,6 +209,9 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
     readable = {**fresh, **times, "label": "readable", "spans": "[]"}
     needy = {**readable, "label": "needs_information"}
     span = {"start": 0, "end": 4, "type": "definition", "quote": "nope"}
+    new_project = {"title_en": "New", "title_zh": "New", "slug": "made-new", "kind": "reply", "languages": "en"}
+    new_project |= {"seed": "1", "text_beside_calls": "private", "show": "light", "open_phase": "practice"}
+    new_protocol = {"guideline_en": "Read it anew.", "guideline_zh": "", "change_note": "anew", "after": "2"}
     draft = {"number": 0, "draft_number": 9, "fields": {"label": "readable", "comment": "so far"}}
     return {
         "annotate:submit_annotation": {
@@ -163,6 +244,71 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         },
         "annotate:report_problem": {"words": {"problem": "It is cut off."}, "nothing": {}, "NUL": {"problem": "\0"}},
         "annotate:give_back": {"nothing": {}},
+        "annotate:new_project": {
+            "a project": new_project,
+            "a name that is taken": {**new_project, "slug": world.other.slug},
+            "a name of a model": {**new_project, "title_en": "ChatGPT"},
+            "wrong values": dict.fromkeys(new_project, "x"),
+            "nothing": {},
+        },
+        "annotate:edit_project": {
+            "settings": {**new_project, "open_lead": "on"},
+            "a language in use": {**new_project, "languages": "zh"},
+            "wrong values": dict.fromkeys(new_project, "x"),
+            "nothing": {},
+        },
+        "annotate:open_phase": {"a phase": {"phase": "main"}, "one shown": {"phase": "practice"}, "nothing": {}},
+        "annotate:new_protocol": {
+            "a protocol": new_protocol,
+            "begun before another": {**new_protocol, "after": "1"},
+            "a name of a model": {**new_protocol, "guideline_en": "ChatGPT"},
+            "NUL": {**new_protocol, "guideline_en": "\0"},
+            "nothing": {},
+        },
+        "annotate:preview_guideline": {
+            "a guideline": new_protocol,
+            "no number": {**new_protocol, "after": "x"},
+            "NUL": {**new_protocol, "guideline_en": "\0"},
+            "nothing": {},
+        },
+        "annotate:upload_traces": {
+            "no file": {"phase": "main", "format": "auto", "skip_bad": "on"},
+            "wrong values": {"phase": "x", "format": "x"},
+            "nothing": {},
+        },
+        "annotate:try_import_again": {"nothing": {}},
+        "annotate:reopen_items": {"nothing": {}},
+        "annotate:answer_practice": {
+            "an answer": {**readable, "reason_en": "because", "reason_zh": "because"},
+            "no reasons": readable,
+            "a wrong quote": {**needy, "spans": json.dumps([span]), "reason_en": "because", "reason_zh": "because"},
+            "nothing": {},
+        },
+        "annotate:join_project": {
+            "somebody new": {"username": "rosa", "password": "seven yellow kettles"},
+            "a name that is taken": {"username": world.usernames()["ben"], "password": "seven yellow kettles"},
+            "a bad password": {"username": "rosa", "password": "1"},
+            "another project": {"project": world.other.slug, "role": "lead"},
+            "nothing": {},
+        },
+        "annotate:make_invite": {
+            "a link": {"role": "annotator", "languages": "en", "note": "for Rosa", "days": "7"},
+            "wrong values": {"role": "boss", "languages": "x", "note": "a\0b", "days": "99"},
+            "two lines": {"role": "lead", "languages": "en", "note": "a\nb", "days": "7"},
+            "nothing": {},
+        },
+        **{f"annotate:{name}": {"nothing": {}} for name in ("revoke_invite", "bring_back_member")},
+        **{f"annotate:{name}": {"nothing": {}} for name in ("pause_member", "resume_member")},
+        "annotate:retire_member": {"nothing": {}, "knowingly": {"knowingly": "yes"}},
+        "annotate:set_languages": {"one": {"languages": "zh"}, "no language": {"languages": "x"}, "nothing": {}},
+        "annotate:make_token": {
+            "a token": {"project": world.ours.slug, "name": "a script"},
+            "for a project of others": {"project": world.other.slug, "name": "a script"},
+            "no name": {"project": world.ours.slug, "name": ""},
+            "nothing": {},
+        },
+        "annotate:revoke_token": {"nothing": {}},
+        **api_bodies_of(world, key_of),
         "annotate:keep_alive": {"nothing": {}},
         "annotate:sign_out": {"nothing": {}},
         "annotate:set_language": {
@@ -174,6 +320,29 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "the right password": {"username": world.usernames()["ana"], "password": PASSWORD},
             "a wrong password": {"username": world.usernames()["ana"], "password": "x"},
             "nobody": {"username": "nobody", "password": "x"},
+            "nothing": {},
+        },
+        "annotate:new_password": {
+            "a new password": dict.fromkeys(["new_password", "again"], "seven yellow kettles"),
+            "two that differ": {"new_password": "seven yellow kettles", "again": "six yellow kettles"},
+            "a bad password": dict.fromkeys(["new_password", "again"], "1"),
+            "nothing": {},
+        },
+        "annotate:change_preferences": {
+            "a choice": {"interface_language": "zh-hans", "time_zone": "Asia/Shanghai"},
+            "no such zone": {"interface_language": "en", "time_zone": "Elsewhere/City"},
+            "another site": {"interface_language": "en", "time_zone": "", "next": "//elsewhere.example/"},
+            "nothing": {},
+        },
+        "annotate:change_password": {
+            "the right password": {"password": PASSWORD, **dict.fromkeys(["new_password", "again"], "seven kettles")},
+            "a wrong password": {"password": "x", **dict.fromkeys(["new_password", "again"], "seven kettles")},
+            "nothing": {},
+        },
+        "annotate:sign_out_elsewhere": {"nothing": {}},
+        "annotate:close_account": {
+            "the right password": {"password": PASSWORD},
+            "a wrong password": {"password": "x"},
             "nothing": {},
         },
         "annotate:set_up": {
@@ -199,10 +368,13 @@ class Ask:
     body: dict[str, str] = field(default_factory=dict, hash=False)
     headers: dict[str, str] = field(default_factory=dict, hash=False)
     query: str = ""
+    by_token: bool = True
+    """Of the API: who asks it by their browser's cookie alone is nobody to it."""
 
     def sent(self) -> str:
         """All that the asking side says, and so knows."""
-        return f"{self.path}?{self.query} {' '.join(self.body.values())}".lower()
+        body = json.dumps(self.body) if self.route.is_api else " ".join(self.body.values())
+        return f"{self.path}?{self.query} {body}".lower()
 
     def __str__(self):
         words = [self.who, self.method, self.route.name, f"({self.what})" if self.what else "", self.body_name]
@@ -254,15 +426,23 @@ class Crawl:
         return response
 
     def send(self, ask: Ask) -> HttpResponse:
-        environ = {**ask.headers, "HTTP_COOKIE": self.world.cookies[ask.who], "HTTP_ACCEPT_LANGUAGE": "en"}
-        data = urlencode(ask.body) if ask.method not in ("GET", "HEAD", "OPTIONS") else ""
+        environ = {**ask.headers, **self.shown_by(ask), "HTTP_ACCEPT_LANGUAGE": "en"}
+        encode, kind = (json.dumps, "application/json") if ask.route.is_api else (urlencode, FORM)
+        data = encode(ask.body) if ask.method not in ("GET", "HEAD", "OPTIONS") else ""
         address = f"{ask.path}?{ask.query}" if ask.query else ask.path
         # 404 and 405 are what is asked for here; each would be a line in the log.
         logging.disable(logging.CRITICAL)
         try:
-            return self.browser.generic(ask.method, address, data, "application/x-www-form-urlencoded", **environ)
+            return self.browser.generic(ask.method, address, data, kind, **environ)
         finally:
             logging.disable(logging.NOTSET)
+
+    def shown_by(self, ask: Ask) -> dict[str, str]:
+        """By what the server is to know who asks."""
+        if ask.route.is_api and ask.by_token:
+            secret = self.world.secrets.get(ask.who)
+            return {"HTTP_AUTHORIZATION": f"Token {secret}"} if secret else {}
+        return {"HTTP_COOKIE": self.world.cookies[ask.who]}
 
     def look(self, ask: Ask, response: HttpResponse) -> None:
         for catch in self.caught(ask, response):
@@ -271,14 +451,15 @@ class Crawl:
             self.alarm(ask, "broken", f"status {response.status_code}")
         for words in wrong_headers(response):
             self.alarm(ask, "header", words)
-        if ask.method == "POST" and not is_refusal(response) and not bodies_of(self.world, ask.route.name):
+        is_written = ask.method in ("POST", "PUT", "PATCH") and not is_refusal(response)
+        if is_written and not bodies_of(self.world, ask.route.name):
             self.alarm(ask, "no body", "takes posts; say in bodies_of what its form holds and what breaks it")
 
     def caught(self, ask: Ask, response: HttpResponse) -> list[Catch]:
         """Tokens in status line, headers, cookies and body that this person may not see. What one has sent oneself may
         come back."""
         person = self.world.people[ask.who]
-        viewer = Viewer(person.pk if person else None)
+        viewer = Viewer(person.pk if person else None, ask.sent())
         head = [f"{response.status_code} {response.reason_phrase}", response.cookies.output()]
         head += [f"{name}: {value}" for name, value in response.headers.items()]
         found = {
@@ -300,6 +481,8 @@ class Crawl:
         for ask in self.everybody_everywhere(route):
             self.every_way(ask)
         self.one_404(route)
+        if route.is_api:
+            self.nobody_by_cookie(route)
 
     def everybody_everywhere(self, route: Route) -> list[Ask]:
         """Every person at every address, reading and posting and with two of the other methods. Returns what those whom
@@ -307,10 +490,10 @@ class Crawl:
         bodies, answered = list(self.bodies(route).items()), []
         for i, (who, (what, path)) in enumerate(itertools.product(self.world.cookies, self.places(route))):
             name, body = bodies[i % len(bodies)]
-            for j, method in enumerate(("GET", "POST", OTHER_METHODS[i % 5], OTHER_METHODS[(i + 2) % 5])):
+            for j, method in enumerate((*route.methods, OTHER_METHODS[i % 5], OTHER_METHODS[(i + 2) % 5])):
                 headers, query = HEADERS[(i + j) % len(HEADERS)], QUERIES[(i + 3 * j) % len(QUERIES)]
                 ask = Ask(route, who, what, path, method, name, body, headers, query)
-                if not is_refusal(self.ask(ask)) and j < 2 and self.is_theirs(who, what, route):
+                if not is_refusal(self.ask(ask)) and j < len(route.methods) and self.is_theirs(who, what, route):
                     answered.append(ask)
         return answered
 
@@ -344,22 +527,48 @@ class Crawl:
             places = [place for place in self.places(route) if not self.is_theirs(who, place[0], route)]
             if who == "anonymous" or not places:  # anonymous is sent to sign in from everywhere
                 continue
+            if who == "gone" and route.is_api:  # whose token opens nothing, like none
+                continue
             if who == "ana":
                 bodies, headers = [first, *others], [PAGE, PIECE]
             else:
                 bodies, headers = [first], [PIECE if who in ("gone", "rita", "zoe") else PAGE]
-            asked = [("GET", *first), *[("POST", *body) for body in bodies]]
+            headers = headers[:1] if route.is_api else headers
+            writing = [method for method in route.methods if method != "GET"]
+            asked = [(route.methods[0], *first), *[(method, *body) for method in writing for body in bodies]]
             for (method, name, body), kind in itertools.product(asked, headers):
                 self.compare([Ask(route, who, *place, method, name, body, kind) for place in places])
+
+    def nobody_by_cookie(self, route: Route) -> None:
+        """Signed in or not, by cookie it is the one 401 everywhere."""
+        body = next(iter(self.bodies(route).items()))
+        asks = [
+            Ask(route, who, *place, method, *body, by_token=False)
+            for who, place in itertools.product(("anonymous", "ana", "ben", "lea"), self.places(route)[:6])
+            for method in route.methods
+        ]
+        answers = {ask: fingerprint(self.ask(ask)) for ask in asks if reaches(ask)}
+        first = next(iter(answers.values()))
+        for ask, answer in answers.items():
+            if answer[0] != 401 or answer[1:] != first[1:]:
+                self.alarm(ask, "by cookie", f"answers {answer[0]}")
 
     def is_theirs(self, who: str, what: str, route: Route) -> bool:
         """Whether the route serves this person at the place."""
         audience = AUDIENCE.get(route.name, "")
         if audience == "whose assignment it is":
             # One's own report, sent again because its answer was lost, is answered like the first.
-            reported = [f"problem of {who}"] if route.name == "annotate:report_problem" else []
+            reported = [f"problem of {who}"] if route.name in REPORTING else []
             own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", *reported]
             return who != "gone" and what in own
+        if audience == "who has the link":
+            return what == LINKS[route.name]
+        if audience == "who may create projects":
+            return bool(self.world.people[who]) and self.world.people[who].may_create_projects
+        if audience == "whose token it is":
+            return what == f"token of {who}"
+        if audience in ("nobody", "every lead"):
+            return audience == "every lead" and who in ("lea", "zack")
         if audience not in ("members", "leads"):
             return True
         return who in (LEADS if audience == "leads" else MEMBERS).get(what.split(";")[0], ())
@@ -380,8 +589,7 @@ class Crawl:
 def reaches(ask: Ask) -> bool:
     """Whether the path is one of the route's; a malformed argument may make it one of nobody's."""
     with contextlib.suppress(Resolver404):
-        resolve(unquote(ask.path))
-        return True
+        return resolve(unquote(ask.path)).view_name == ask.route.name
     return False
 
 
@@ -389,6 +597,12 @@ def is_refusal(response: HttpResponse) -> bool:
     return response.status_code in (401, 403, 404, 405) or "/sign-in/" in response.headers.get("Location", "")
 
 
+REPORTING = ("annotate:report_problem", "annotate:api:problem")
+LINKS = {
+    "annotate:set_up": "unspent",
+    "annotate:new_password": "a password",
+    "annotate:join_project": "a part",
+}
 LEADS = {"ours": ("lea",), "other": ("zack",)}
 MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack")}
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.template import engines
 from django.template.loaders.locmem import Loader
+from rest_framework import serializers
 
 from annotate import blind
-from annotate.models import Assignment
+from annotate.api import shown
+from annotate.api.authentication import Key, TokenAuthentication
+from annotate.models import Assignment, Trace
 from annotate.views import label
 
 ITEM, PROBLEMS = "annotate/_item.html", "annotate/_problems.html"
@@ -82,6 +85,35 @@ def forbidden_instead_of_missing(patch):
     patch.setattr(blind, "own_row", tell)
 
 
+def in_json(value):
+    """More in the JSON of an item than is named: what `value` makes of its row."""
+
+    def plant(patch):
+        to_representation = shown.ItemSerializer.to_representation
+
+        def and_more(serializer, item):
+            row = Assignment.objects.select_related("item__trace").get(public_id=item.public_id)
+            return {**to_representation(serializer, item), **value(row.item)}
+
+        patch.setattr(shown.ItemSerializer, "to_representation", and_more)
+
+    return plant
+
+
+class WholeTrace(serializers.ModelSerializer):
+    class Meta:
+        model = Trace
+        fields = "__all__"
+
+
+def by_cookie(patch):
+    def authenticate(self, request):
+        part = request._request.user.memberships.select_related("project").first()
+        return part.person, Key(0, part.project.slug, part.role)
+
+    patch.setattr(TokenAuthentication, "authenticate", authenticate)
+
+
 LEAKS = (
     Leak(
         "data attribute",
@@ -118,6 +150,29 @@ LEAKS = (
         "token",
         "Item.arm",
     ),
+    Leak(
+        "expected answer before the submit",
+        in_template(ITEM, OPENING, f'{OPENING} title="{{{{ row.item.settlements.first.reason_en }}}}"'),
+        "annotate:label_item",
+        "token",
+        "Settlement.reason_en",
+    ),
+    Leak(
+        "extra JSON field",
+        in_json(lambda item: {"source": item.trace.source_id}),
+        "annotate:api:next_item",
+        "token",
+        "Trace.source_id",
+    ),
+    Leak(
+        "nested serializer",
+        in_json(lambda item: {"trace": WholeTrace(item.trace).data}),
+        "annotate:api:item",
+        "token",
+        "Trace.metadata",
+    ),
+    Leak("the API opened by a cookie", by_cookie, "annotate:api:own_projects", "by cookie"),
+    Leak("403 of the API in place of the one 404", forbidden_instead_of_missing, "annotate:api:item", "one 404"),
     Leak("403 in place of the one 404", forbidden_instead_of_missing, "annotate:label_item", "one 404"),
     Leak(
         "ETag from a hidden field",

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from django.test import Client
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.utils import timezone
 
 from annotate.models import (
@@ -18,8 +20,11 @@ from annotate.models import (
     Post,
     Project,
     Role,
+    Session,
     Settlement,
+    Work,
 )
+from annotate.sessions import SessionStore
 from annotate.traces.base import Answered, Call, File, Message
 from tests import factories
 from tests.guards.canary import Token, plant_everything
@@ -44,11 +49,13 @@ FILES = (File("", "", available_from=0), File("", "", available_from=8))
 
 PLANS = {
     "ana": {
-        **{"practice": "submitted", "first": "submitted", "second": "submitted", "third": "open", "fourth": "locked"},
+        **{"practice": "submitted", "practising": "submitted", "first": "submitted", "second": "submitted"},
+        **{"third": "open", "fourth": "locked"},
         **{"rewritten": "open", "odd": "problem", "odder": "withdrawn", "unseen": "locked"},
     },
     "ben": {
-        **{"practice": "submitted", "first": "submitted", "second": "open", "third": "locked", "fourth": "withdrawn"},
+        **{"practice": "submitted", "practising": "open", "first": "submitted", "second": "open"},
+        **{"third": "locked", "fourth": "withdrawn"},
         **{"recorded": "open", "odd": "submitted", "odder": "problem", "unseen": "locked"},
     },
     "gone": {"practice": "submitted", "first": "submitted", "second": "open", "third": "locked"},
@@ -66,6 +73,13 @@ class World:
     cookies: dict[str, str]
     assignments: dict[tuple[str, str], Assignment]
     set_up_secret: str
+    password_secret: str
+    invite_secret: str
+    invites: dict[str, Invite]
+    members: dict[str, Membership]
+    work: dict[str, Work]
+    secrets: dict[str, str]
+    tokens_made: dict[str, Any]
     tokens: list[Token]
     net: Net
 
@@ -87,6 +101,7 @@ def make_world() -> World:
     }
     Membership.objects.filter(pk=members["gone"].pk).update(left_at=factories.NOW)
     Person.objects.filter(username="ben").update(interface_language="zh-hans")
+    Person.objects.filter(username="lea").update(may_create_projects=True)
     assignments = {}
     for project in (ours, other):
         items = material(project)
@@ -94,20 +109,45 @@ def make_world() -> World:
         for name, plan in mine.items():
             assignments |= {(name, item): given(members[name], items[item], plan[item]) for item in plan}
         decide(project, items, next(member for member in members.values() if member.project == project))
+    work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
     secret = set_up_links(ours)
+    links = invites(members["lea"], "ours") | invites(members["zack"], "other")
+    password_link = password_links(members["ben"].person)
+    for name, member in members.items():
+        Session.objects.create(session_key=session_key_of(name), person=member.person, expire_date=in_a_week())
+    tokens_made = {name: scripts_of(member) for name, member in members.items()}
     tokens = plant_everything()
     people = {"anonymous": None} | {name: Person.objects.get(pk=member.person_id) for name, member in members.items()}
     return World(
         ours=Project.objects.get(pk=ours.pk),
         other=Project.objects.get(pk=other.pk),
         people=people,
-        cookies={name: cookie_of(person) for name, person in people.items()},
+        cookies={name: cookie_of(person, session_key_of(name)) for name, person in people.items()},
         assignments={key: Assignment.objects.get(pk=row.pk) for key, row in assignments.items()},
         set_up_secret=next(token.text for token in tokens if token.row == secret),
+        password_secret=next(token.text for token in tokens if token.row == password_link),
+        invite_secret=next(token.text for token in tokens if token.row == links["open of ours"]),
+        invites={what: Invite.objects.get(pk=row.pk) for what, row in links.items()},
+        members={name: Membership.objects.get(pk=member.pk) for name, member in members.items()},
+        work={what: Work.objects.get(pk=row.pk) for what, row in work.items()},
+        secrets={name: secret_of(row, tokens) for name, row in tokens_made.items()},
+        tokens_made=tokens_made,
         tokens=tokens,
         net=Net(tokens),
     )
+
+
+def scripts_of(member):
+    """A token of a person's script for the API, which is returned, and one that was revoked."""
+    fields = {"project": member.project, "role": member.role}
+    member.person.tokens.create(token_hash=f"revoked {member.pk}", revoked_at=factories.NOW, **fields)
+    return member.person.tokens.create(token_hash=f"used {member.pk}", **fields)
+
+
+def secret_of(row, tokens) -> str:
+    """What stands planted where the hash of a secret is made from it."""
+    return next(token.text for token in tokens if token.row == row and token.place == "Token.token_hash")
 
 
 def material(project) -> dict[str, Item]:
@@ -119,8 +159,8 @@ def material(project) -> dict[str, Item]:
     traces = [factories.make_trace(project, CONVERSATION, files=FILES, batch=batch) for _ in range(5)]
     staged = factories.make_trace(project, CONVERSATION, batch=staging, is_staged=True)
     factories.make_item(trace=staged)
-    places = {"practice": (0, 4), "first": (1, 4), "second": (1, 7), "third": (1, 9), "fourth": (1, 11)}
-    places |= {"odd": (3, 4), "odder": (3, 7), "unseen": (4, 4)}
+    places = {"practice": (0, 4), "practising": (0, 9), "first": (1, 4), "second": (1, 7), "third": (1, 9)}
+    places |= {"fourth": (1, 11), "odd": (3, 4), "odder": (3, 7), "unseen": (4, 4)}
     items = {
         name: factories.make_item(trace=traces[trace], reply=reply, phase="practice" if trace == 0 else "main")
         for name, (trace, reply) in places.items()
@@ -129,6 +169,19 @@ def material(project) -> dict[str, Item]:
     return items | {
         name: factories.make_item(trace=traces[2], reply=7, point=f"point-{project.pk}", arm=name, **text)
         for name, text in arms.items()
+    }
+
+
+def imports(project, name) -> dict[str, Work]:
+    """Uploads in every state; what became of the files that were read is in batches of their own."""
+    came_in, refused = (factories.make_batch(project, state=state) for state in ("visible", "refused"))
+    return {
+        f"waiting of {name}": factories.make_work(project),
+        f"tried of {name}": factories.make_work(project, attempts=1, not_before=factories.NOW),
+        f"running of {name}": factories.make_work(project, state="running", attempts=1, result={"batch": came_in.pk}),
+        f"dead of {name}": factories.make_work(project, state="dead", attempts=3),
+        f"imported of {name}": factories.make_work(project, state="done", result={"batch": came_in.pk}),
+        f"refused of {name}": factories.make_work(project, state="done", result={"batch": refused.pk}),
     }
 
 
@@ -152,7 +205,8 @@ def in_another_state(assignments) -> None:
 
 def decide(project, items, member) -> None:
     """What leads and reviewers know of the items."""
-    Settlement.objects.create(item=items["practice"], label={}, how="known")
+    for name in ("practice", "practising"):
+        Settlement.objects.create(item=items[name], label={}, how="known")
     Settlement.objects.create(item=items["first"], label={}, how="reviewer", person=member.person)
     Post.objects.create(
         item=items["first"], round=member.project.rounds.get(), author=member, purpose="thread", text="!"
@@ -162,18 +216,52 @@ def decide(project, items, member) -> None:
 
 def set_up_links(project) -> Invite:
     """An unspent link, which is returned, a spent one and one for a project."""
-    in_a_week = timezone.now() + timedelta(days=7)
-    Invite.objects.create(purpose="project", project=project, role="annotator", expires_at=in_a_week, token_hash="a")
-    Invite.objects.create(purpose="set_up", expires_at=in_a_week, spent_at=factories.NOW, token_hash="b")
-    return Invite.objects.create(purpose="set_up", expires_at=in_a_week, token_hash="c")
+    Invite.objects.create(purpose="project", project=project, role="annotator", expires_at=in_a_week(), token_hash="a")
+    Invite.objects.create(purpose="set_up", expires_at=in_a_week(), spent_at=factories.NOW, token_hash="b")
+    return Invite.objects.create(purpose="set_up", expires_at=in_a_week(), token_hash="c")
 
 
-def cookie_of(person) -> str:
-    """What the browser of a signed-in person sends."""
-    client = Client()
-    if person is not None:
-        client.force_login(person)
-    return client.cookies.output(attrs=[], header="", sep=";").strip()
+def invites(lead, name) -> dict[str, Invite]:
+    """Links to a project: one that is open, one that was used and one taken back."""
+    common = {"purpose": "project", "project": lead.project, "role": "annotator", "languages": ["en"]}
+    common |= {"created_by": lead.person, "expires_at": in_a_week()}
+    states = {
+        "open": {},
+        "used": {"spent_at": factories.NOW, "spent_by": lead.person},
+        "taken back": {"revoked_at": factories.NOW},
+    }
+    return {
+        f"{state} of {name}": Invite.objects.create(token_hash=f"{state} of {name}", **common, **values)
+        for state, values in states.items()
+    }
+
+
+def password_links(person) -> Invite:
+    """A link with which a person sets a new password, which is returned, and one that was used."""
+    Invite.objects.create(
+        purpose="password", person=person, expires_at=in_a_week(), spent_at=factories.NOW, token_hash="d"
+    )
+    return Invite.objects.create(purpose="password", person=person, expires_at=in_a_week(), token_hash="e")
+
+
+def in_a_week():
+    return timezone.now() + timedelta(days=7)
+
+
+def session_key_of(name) -> str:
+    return f"session{name}".ljust(32, "0")
+
+
+def cookie_of(person, session_key) -> str:
+    """What the browser of a person sends who is signed in with this session, whose row is there."""
+    if person is None:
+        return ""
+    session = SessionStore(session_key)
+    session[SESSION_KEY] = str(person.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.save()
+    return f"{settings.SESSION_COOKIE_NAME}={session_key}"
 
 
 def key_of(assignment) -> str:
