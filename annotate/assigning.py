@@ -1,6 +1,7 @@
 """Who sees which item next. Plans only write assignments; the rules are in `rules/plans.py`."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -10,9 +11,11 @@ from annotate import lead_queries, queries
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
 from annotate.prepared import PreparedUpdate, place
-from annotate.rules.plans import PlannedItem, panel
+from annotate.rules.plans import Placed, PlannedItem, panel
 
 BATCH = 500
+AT_ONCE = 1000
+"""Assignments written in one transaction; on SQLite nobody else writes meanwhile."""
 
 
 def open_round(*, project: Project, now: datetime) -> Round:
@@ -23,46 +26,85 @@ def open_round(*, project: Project, now: datetime) -> Round:
     )
 
 
-def extend_panel(*, project: Project, now: datetime) -> int:
+def extend_panel(
+    *, project: Project, now: datetime, stand_back: Callable[[float], object] = lambda seconds: None
+) -> int:
     """Give every annotator the items they read and do not have yet, after what they have; returns how many.
 
     Safe to run again: an item is planned once for an annotator, whatever first round they have it in."""
     roles = [Role.ANNOTATOR, Role.LEAD] if project.open_lead else [Role.ANNOTATOR]
     members = Membership.objects.filter(project=project, role__in=roles, left_at=None).select_related("project")
     round_ = open_round(project=project, now=now)
-    return sum(extend_plan(member=member, project=project, round_=round_, now=now) for member in members.order_by("pk"))
+    return sum(
+        extend_plan(member=member, project=project, round_=round_, now=now, stand_back=stand_back)
+        for member in members.order_by("pk")
+    )
 
 
-def extend_plan(*, member: Membership, project: Project, round_: Round, now: datetime) -> int:
-    """One annotator's part of `extend_panel`, in one transaction that other plans of the round wait for.
+def extend_plan(
+    *,
+    member: Membership,
+    project: Project,
+    round_: Round,
+    now: datetime,
+    stand_back: Callable[[float], object] = lambda seconds: None,
+) -> int:
+    """One annotator's part of `extend_panel`, in short transactions: what is submitted meanwhile waits for one of them,
+    and `stand_back`, told how long it took, may leave time for others. Nothing is planned for who has left by then;
+    where another plan of theirs was written meanwhile it begins anew."""
+    n_placed = 0
+    while True:
+        member = Membership.objects.select_related("project").get(pk=member.pk)
+        first = queries.last_place(member.pk, round_.pk)  # before the items: what comes between shows by its place
+        placed = places_of(member, first, queries.plannable_items(project.pk, member.pk), code=member.code)
+        n_written = 0
+        for start in range(0, max(len(placed), 1), AT_ONCE):
+            began = time.monotonic()
+            n_written += write_places(member, round_, placed[start : start + AT_ONCE])
+            stand_back(time.monotonic() - began)
+        n_placed += n_written
+        if n_written == len(placed) or not labels_in(member, member.project):
+            return n_placed
+
+
+def write_places(member: Membership, round_: Round, placed: list[Placed]) -> int:
+    """Write a part of a plan down and open its first item where none is open; returns how many, 0 where the member or
+    their plan is another by now.
 
     The round is locked without its key, which what a report of a problem refers to: that waits for nothing here, while
     this may wait for it."""
     with transaction.atomic():
         Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
-        n_placed = place_items(member, round_, queries.plannable_items(project.pk, member.pk), code=member.code)
+        found = Membership.objects.select_related("project").get(pk=member.pk)
+        is_same = found.languages == member.languages and labels_in(found, found.project)
+        if not is_same or (placed and queries.last_place(member.pk, round_.pk)[0] != placed[0].order):
+            return 0
+        write_assignments(member, round_, placed)
         if not hold_open(member, round_):
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
-    return n_placed
+    return len(placed)
 
 
-def place_items(member: Membership, round_: Round, items: Iterable[PlannedItem], *, code: str) -> int:
-    """Write these items down behind what the member has in the round; the seed and `code` decide their order."""
-    order, sequence = queries.last_place(member.pk, round_.pk)
-    placed = panel(
+def places_of(
+    member: Membership, first: tuple[int, int], items: Iterable[PlannedItem], *, code: str
+) -> list[Placed]:
+    """The places of these items from the first free order and sequence on; the seed and `code` decide their order."""
+    return panel(
         items,
         languages=member.languages,
         seed=member.project.seed,
         code=code,
-        first_order=order,
-        first_sequence=sequence,
+        first_order=first[0],
+        first_sequence=first[1],
     )
+
+
+def write_assignments(member: Membership, round_: Round, placed: list[Placed]) -> None:
     for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
         Assignment.objects.bulk_create(
             Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
             for one in placed[start : start + BATCH]
         )
-    return len(placed)
 
 
 def hold_open(member: Membership, round_: Round) -> bool:
@@ -130,7 +172,9 @@ def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int
         members = Membership.objects.filter(pk__in=older, left_at=None).select_related("project").order_by("pk")
         n_given = 0
         for member in members:
-            n_given += place_items(member, round_, older[member.pk], code=f"{member.code}/round {number}")
+            placed = places_of(member, (0, 1), older[member.pk], code=f"{member.code}/round {number}")
+            write_assignments(member, round_, placed)
+            n_given += len(placed)
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
         detail = {"protocol": newest.number, "round": number, "assignments": n_given}
         Event.objects.create(project=project, person=lead, action="items_reopened", detail=detail)

@@ -148,10 +148,10 @@ class HeardFile(io.FileIO):
         return n_bytes
 
 
-def plan(project: Project) -> None:
+def plan(project: Project, stand_back: Callable[[float], object] = nothing) -> None:
     """Give annotators what came in. Also where nothing is new: an import that was cut off behind its flip left items
     that nobody has in a plan. A long import ends later than its caller looked at the clock."""
-    assigning.extend_panel(project=project, now=timezone.now())
+    assigning.extend_panel(project=project, now=timezone.now(), stand_back=stand_back)
 
 
 @work.handles(uploading.KIND)
@@ -170,7 +170,7 @@ def import_upload(job: work.Job) -> dict[str, Any]:
             if report.is_refused:
                 return {"batch": batch.pk, "state": "refused"}
         job.progress(job.row.n_total or 0, at_once=True)
-        plan(job.row.project)
+        plan(job.row.project, stand_back)
     return {"batch": batch.pk, "state": "imported"}
 
 

@@ -1,12 +1,21 @@
 """Plans are written down as assignments: each item once, in order, later ones behind."""
 
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from django.db import IntegrityError, transaction
 
 from annotate import blind, labeling
-from annotate.assigning import extend_panel, fit_plan, give_back, open_next, open_round, reopen_for_protocol
+from annotate.assigning import (
+    extend_panel,
+    extend_plan,
+    fit_plan,
+    give_back,
+    open_next,
+    open_round,
+    reopen_for_protocol,
+)
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Item, Membership, Round, Settlement
 from tests.annotate.meeting import at_once, under_way
@@ -460,3 +469,44 @@ def test_nothing_older_opens_no_round_and_only_a_lead_can_ask():
     with pytest.raises(NotYours):
         reopen_for_protocol(lead=cast.ana.person, project=cast.project, now=NOW)
     assert cast.project.rounds.count() == 1
+
+
+# Large plans are written in parts
+
+
+def test_a_plan_in_parts_is_the_plan_in_one(monkeypatch):
+    plans = []
+    for size in (1000, 3):
+        monkeypatch.setattr("annotate.assigning.AT_ONCE", size)
+        cast = make_cast(seed=11)
+        make_material(cast.project, *[("main", "en")] * 4, ("practice", "en"))
+        heard = []
+        extend_panel(project=cast.project, now=NOW, stand_back=heard.append)
+        places = {item: place for place, item in enumerate(sorted(i.pk for i in cast.project.items.all()))}
+        plans.append([(order, sequence, places[item], state) for order, sequence, item, state in plan_of(cast.ana)])
+        assert len(heard) == (2 if size == 1000 else 8)
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_plans_in_parts_that_meet_give_each_item_once(monkeypatch):
+    monkeypatch.setattr("annotate.assigning.AT_ONCE", 2)
+    cast = make_cast()
+    make_material(cast.project, *[("main", "en")] * 5)
+    plan = partial(extend_panel, project=cast.project, now=NOW)
+    results = at_once(plan, plan, plan)
+    assert not any(isinstance(one, Exception) for one in results), results
+    for member in (cast.ana, cast.ben):
+        assert sorted(order for order, *_ in plan_of(member)) == list(range(10))
+        assert states_of(member).count(State.OPEN) == 1
+        traces = [assignment.item.trace_id for assignment in member.assignments.order_by("order")]
+        assert len([one for one, two in pairwise(traces) if one != two]) == 4
+
+
+def test_who_left_while_a_plan_is_under_way_is_given_nothing(cast, monkeypatch):
+    """The import looked at the members before ana left."""
+    leaving = Membership.objects.get(pk=cast.ana.pk)
+    round_ = open_round(project=cast.project, now=NOW)
+    changed(cast.ana, left_at=NOW)
+    assert extend_plan(member=leaving, project=cast.project, round_=round_, now=NOW) == 0
+    assert plan_of(cast.ana) == []
