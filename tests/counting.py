@@ -1,5 +1,6 @@
 """The pytest plugin of `tests/suite.py`: leaves out `shared` tests where there is no shared data, and writes what
-became of each test to the file named by SIGHTLINE_COUNTS, so that nothing has to be read off the screen."""
+became of each test to the file named by SIGHTLINE_COUNTS, so that nothing has to be read off the screen. Where tests
+run in several processes the one that gathers their reports writes."""
 
 import json
 import os
@@ -21,6 +22,7 @@ def pytest_configure(config):
 
 class Counting:
     def __init__(self, config):
+        self.config = config
         self.collect_only = config.option.collectonly
         self.outcomes = {}
         self.collected = 0
@@ -54,7 +56,15 @@ class Counting:
         if self.without_shared:
             terminalreporter.write_line(f"{self.without_shared} left out: they read shared data, which is not here.")
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        """A process of its own has ended; each collects all tests."""
+        self.without_shared = getattr(node, "workeroutput", {}).get("without_shared", self.without_shared)
+
     def pytest_sessionfinish(self):
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["without_shared"] = self.without_shared
+            return
         path = os.environ.get("SIGHTLINE_COUNTS")
         if path:
             outcomes = list(self.outcomes.values())

@@ -19,6 +19,8 @@ from tests import programs
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest"]
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PROCESSES = min(os.cpu_count() or 1, 4)
+"""Tests are spread over so many, each with a database of its own; a browser is one user of both cores already."""
 GROUP_SECONDS = 30 * 60  # a test that hangs must not hold the others up for ever
 
 
@@ -149,7 +151,9 @@ def postgresql(environment):
 
 def group(name, expression, environment):
     """Run the tests of a group. A pytest that found nothing or broke down is a failure like any other."""
-    code = run([*PYTEST, "-m", expression, "-q", "--durations=5"], environment, stdin=subprocess.DEVNULL)
+    spread = [] if expression == "browser" else ["-n", str(PROCESSES), "--dist", "worksteal"]
+    words = [*PYTEST, "-m", expression, "-q", "--durations=5", *spread]
+    code = run(words, environment, stdin=subprocess.DEVNULL)
     found = take_counts(environment)
     if code != 0 and not found["failed"]:
         say(f"pytest ended with exit code {code}, which counts as one failure.")

@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from itertools import pairwise, takewhile
@@ -212,6 +213,86 @@ def watching(web, worker):
 
 
 SLEEP = "import time; time.sleep(60)"
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asked of Linux alone")
+def test_when_the_start_is_killed_its_children_end_by_themselves(tmp_path):
+    """So that no worker of an older code goes on at the same database, and the port is free again."""
+    pids = tmp_path / "pids"
+    child = f"import os; open({str(pids)!r}, 'a').write(f'{{os.getpid()}} '); {SLEEP}"
+    command = [sys.executable, "-c", watching(child, child)]
+    with subprocess.Popen(command, cwd=ROOT, env=child_environment(), stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: pids.exists() and pids.read_text().count(" ") == 2)
+        process.kill()
+    wait_until(lambda: not any(map(is_alive, pids.read_text().split())))
+
+
+def wait_until(is_so):
+    limit = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_where_nobody_can_be_asked_to_end_the_children_a_child_starts_all_the_same(monkeypatch):
+    monkeypatch.setattr(start, "LIBC", None)
+    child = start.Child("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+    assert child.process.wait() == 3
+
+
+# One at a time
+
+
+def tree(folder):
+    return {path: path.stat().st_mtime_ns for path in [folder, *folder.rglob("*")]}
+
+
+@pytest.mark.parametrize("port", ["the same", "another"])
+def test_a_data_folder_is_served_once_at_a_time_and_a_second_start_changes_nothing(tmp_path, free_port, port):
+    data = tmp_path / "data"
+    (data / "broker" / "messages").mkdir(parents=True)
+    (data / "broker" / "messages" / "1_a.sightline.msg").write_text("{}")
+    with start.held(data), socket.create_server(("127.0.0.1", 0)) as server:
+        before = tree(data)
+        number = server.getsockname()[1] if port == "the same" else free_port
+        command, environment = serve(data, "--host", "127.0.0.1", "--port", str(number))
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"Sightline already runs on this data folder (process {os.getpid()}); end it, or choose another with "
+            "--data.\n"
+        )
+        assert tree(data) == before
+    start.refuse_served(data)
+
+
+def test_two_starts_at_one_moment_are_told_apart_by_the_lock(tmp_path, capsys):
+    with start.held(tmp_path), pytest.raises(SystemExit), start.held(tmp_path):
+        pytest.fail("two hold one folder")
+    assert f"(process {os.getpid()})" in capsys.readouterr().err
+    with start.held(tmp_path):
+        pass
+
+
+def test_a_folder_is_free_again_whatever_ended_its_process(tmp_path):
+    program = f"from pathlib import Path; from config import start; held = start.held(Path({str(tmp_path)!r})); "
+    program += "held.__enter__(); import os; os.kill(os.getpid(), 9)"
+    assert run(sys.executable, "-c", program).returncode == -signal.SIGKILL
+    start.refuse_served(tmp_path)
+    with start.held(tmp_path):
+        assert (tmp_path / start.LOCK).read_text() == str(os.getpid())
+
+
+def test_nothing_is_looked_for_in_a_folder_that_is_not_there(tmp_path):
+    start.refuse_served(tmp_path / "data")
+    assert not (tmp_path / "data").exists()
 
 
 def test_when_the_web_process_ends_the_worker_is_ended_too():

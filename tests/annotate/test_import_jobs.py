@@ -1,12 +1,15 @@
 """The import of an upload as a job: all or nothing whatever happens to the worker, and then all."""
 
+import errno
 import threading
 import time
 from itertools import pairwise
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 
 from annotate import importing, lead_queries, uploading, work
 from annotate.importing import import_traces
@@ -124,6 +127,89 @@ def test_a_file_that_is_gone_is_given_up_at_once(cast):
     assert drain() == {State.DEAD: 1}
     row.refresh_from_db()
     assert row.error == importing.FILE_IS_GONE
+
+
+FULL = {
+    "SQLite": OperationalError("database or disk is full"),
+    "PostgreSQL": OperationalError("could not extend file"),
+    "the system": OSError(errno.ENOSPC, "No space left on device"),
+}
+FULL["PostgreSQL"].__cause__ = psycopg.errors.DiskFull()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("error", FULL.values(), ids=FULL)
+@pytest.mark.parametrize("where", ["read", "planned"])
+def test_on_a_full_disk_the_upload_goes_first_and_the_import_is_given_up(cast, folder, monkeypatch, error, where):
+    row = upload(cast, many(120))
+    path, seen = uploading.path_of(row), []
+    stage, remove = importing.Staging.stage, importing.remove_staged
+
+    def full(*words, **options):
+        if where == "read" and counts()[1] == 0:
+            return stage(*words, **options)
+        raise error
+
+    def removing(*words, **options):
+        seen.append((counts()[1], path.exists()))
+        return remove(*words, **options)
+
+    monkeypatch.setattr(*((importing.Staging, "stage") if where == "read" else (importing.assigning, "extend_panel")), full)
+    monkeypatch.setattr(importing, "remove_staged", removing)
+    assert drain() == {State.DEAD: 1}
+    row.refresh_from_db()
+    assert (row.error, row.attempts) == (importing.DISK_IS_FULL, 1)
+    assert not path.exists()
+    assert seen == [(0, True), (20 if where == "read" else 0, False)]
+    assert counts()[1] == 0
+    monkeypatch.undo()
+    monkeypatch.setattr(settings, "UPLOADS_FOLDER", folder / "uploads")
+    again = upload(cast, many(120))
+    assert drain() == {State.DONE: 1}
+    assert result_of(again)[1] == "imported"
+    assert Assignment.objects.filter(annotator=cast.ana).count() == 120
+
+
+@pytest.mark.django_db
+def test_a_full_disk_that_stays_full_still_loses_the_upload_and_what_was_read_goes_later(cast, monkeypatch):
+    row = upload(cast, many(60))
+    stage, error = importing.Staging.stage, FULL["SQLite"]
+    is_full = []
+
+    def full(*words, **options):
+        if counts()[1] == 0:
+            return stage(*words, **options)
+        is_full.append(True)
+        raise error
+
+    def refused(*words, **options):
+        if is_full:
+            raise error
+        return refuse(*words, **options)
+
+    refuse = importing.refuse_unfinished
+    monkeypatch.setattr(importing.Staging, "stage", full)
+    monkeypatch.setattr(importing, "refuse_unfinished", refused)
+    assert drain() == {State.DEAD: 1}
+    assert not uploading.path_of(row).exists()
+    assert counts()[1] == 20
+    is_full.clear()
+    monkeypatch.setattr(importing.Staging, "stage", stage)
+    upload(cast, many(1))
+    drain()
+    assert counts() == (1, 0, 1)
+
+
+@pytest.mark.django_db
+def test_another_error_of_the_database_takes_no_upload_away(cast, monkeypatch):
+    row = upload(cast, many(3))
+
+    def locked(*words, **options):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(importing.Staging, "stage", locked)
+    assert drain() == {State.WAITING: 1}
+    assert uploading.path_of(row).exists()
 
 
 @pytest.mark.django_db

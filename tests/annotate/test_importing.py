@@ -1,4 +1,6 @@
 import json
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -6,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate import assigning, importing, staging
 from annotate.importing import import_traces
-from annotate.models import Assignment, File, ImportBatch, Item, Message, Trace
+from annotate.models import Assignment, File, ImportBatch, Item, Message, Project, Trace
 from annotate.traces import base, tally
 from tests.annotate.traces.files import SHARED, lines, record
 from tests.factories import make_cast, make_item, make_project, make_trace
@@ -39,6 +41,35 @@ def many(n, first=1, **members):
 
 def rows():
     return [model.objects.count() for model in (Trace, Message, File, Item)]
+
+
+def test_what_a_lead_changed_meanwhile_holds_for_what_comes_in():
+    """The caller read the project before; with a row of the import there, how it reads cannot be changed any more."""
+    cast = make_cast(settings={"text_beside_calls": "private", "show": "light"}, open_lead=False)
+    asked = {"role": "user", "text": "please"}
+    beside = [asked, {"role": "assistant", "text": "looking", "calls": [{"id": "c1", "name": "f", "arguments": "{}"}]}]
+    old = Project.objects.get(pk=cast.project.pk)
+    Project.objects.update(settings={"text_beside_calls": "visible", "show": "light"}, open_lead=True)
+    with NamedTemporaryFile() as file:
+        file.write(lines(record("t1", [*beside, {"role": "assistant", "text": "done"}])))
+        file.flush()
+        import_traces(project=old, path=Path(file.name), file_name="runs.jsonl")
+    assert Message.objects.get(index=1).seen_by == "requester"
+    assert Assignment.objects.filter(annotator=cast.lea).exists()
+
+
+def test_how_traces_are_read_is_looked_at_behind_the_row_that_keeps_it_from_being_changed(
+    bring_in, project, monkeypatch
+):
+    seen, now = [], importing.project_now
+
+    def look(project):
+        seen.append([ImportBatch.objects.count(), Trace.objects.filter(is_staged=False).count()])
+        return now(project)
+
+    monkeypatch.setattr(importing, "project_now", look)
+    bring_in(many(2))
+    assert seen == [[1, 0], [1, 2]]
 
 
 def test_a_file_becomes_visible_traces_messages_files_and_items(bring_in, project):

@@ -144,3 +144,11 @@ def test_clearsessions_removes_dead_sessions_at_once(ana):
     call_command("clearsessions")
     assert [row.pk for row in Session.objects.all()] == [key_of(living)]
     assert living.session[SESSION_KEY] == str(ana.pk)
+
+
+@pytest.mark.parametrize("key", [r"aaaaaaaaaa\000", r"\000bbbbbbbbb", r"aaaa\351aaaa", "a-key-that-is-none", "short"])
+def test_a_cookie_that_can_be_no_key_of_ours_is_nobodys_and_no_database_is_asked_for_it(db, key):
+    client = Client(raise_request_exception=False)
+    with CaptureQueriesContext(connection) as captured:
+        response = client.get(HOME, headers={"Cookie": f'sessionid="{key}"'})
+    assert (response.status_code, len(captured)) == (302, 0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from annotate import assigning, setting_up
 from annotate.errors import NotYours, Refused
@@ -483,6 +484,17 @@ def test_the_secret_is_not_stored():
     assert len(secret) >= 32
     assert secret not in str(invite)
     assert invite["token_hash"] == setting_up.hash_of(secret)
+
+
+def test_nobody_waits_for_the_hash_of_its_password(monkeypatch):
+    before, hash_ = len(connection.savepoint_ids), setting_up.make_password
+    deep = []
+    monkeypatch.setattr(
+        setting_up, "make_password", lambda word: deep.append(len(connection.savepoint_ids)) or hash_(word)
+    )
+    monkeypatch.setattr(Person, "set_password", lambda *words: pytest.fail("hashed inside the transaction"))
+    assert set_up(setting_up.first_lead_secret(now=NOW)).password.startswith("md5$")
+    assert deep == [before]
 
 
 def test_a_link_works_once():

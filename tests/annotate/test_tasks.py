@@ -133,6 +133,26 @@ def test_a_worker_is_woken_by_a_message_is_killed_and_followed_by_another(messag
 
 
 @pytest.mark.django_db(transaction=True)
+def test_no_message_that_cannot_be_read_ends_a_worker_and_no_folder_that_is_gone(messages):
+    with worker() as process:
+        wait_until(lambda: ended(add("it is there")), process)
+        for number, content in enumerate((b"", b"{", b"{}", b"1")):
+            (messages / f"{number}_a.sightline.msg").write_bytes(content)
+        wait_until(lambda: not list(messages.glob("?_a.*")), process)
+        shutil.rmtree(settings.BROKER_FOLDER)
+        time.sleep(1)
+        assert process.poll() is None
+        row = add("a")
+        began = time.monotonic()
+        wait_until(lambda: ended(row), process)
+        assert time.monotonic() - began < SOON
+        process.send_signal(signal.SIGTERM)
+        said, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_worker_whose_broker_is_away_does_what_there_is_to_do():
     row = add("a")
     with worker(SIGHTLINE_BROKER_URL=f"redis://127.0.0.1:{free_port()}/0") as process:

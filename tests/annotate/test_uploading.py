@@ -3,15 +3,18 @@
 import gc
 import io
 import os
+import re
 import stat
 import time
 import tracemalloc
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.db.models.functions import Now
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import resolve, reverse
 
 from annotate import uploading, waking, work
@@ -189,6 +192,54 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(cast, folder, monkeypatch):
     assert (stored(folder), Work.objects.count()) == ([], 0)
 
 
+class Disk:
+    """A disk with so much room, of which received bytes take theirs."""
+
+    def __init__(self, monkeypatch, folder, free):
+        self.folder, self.free, self.looks = folder, free, []
+        monkeypatch.setattr(uploading.shutil, "disk_usage", self.usage)
+
+    def usage(self, path):
+        assert path == self.folder
+        self.looks.append(sum(file.stat().st_size for file in stored(self.folder)))
+        return SimpleNamespace(free=self.free - self.looks[-1])
+
+
+@pytest.mark.parametrize(("is_beside", "times"), [(True, 2), (False, 1)], ids=["SQLite beside", "elsewhere"])
+def test_an_upload_leaves_room_for_what_it_becomes_and_for_those_who_submit(
+    cast, folder, monkeypatch, is_beside, times
+):
+    monkeypatch.setattr(uploading, "is_beside_database", lambda path: is_beside)
+    disk = Disk(monkeypatch, folder, uploading.RESERVE_BYTES + times * 1000 - 1)
+    assert code_of(upload, cast, b"x" * 1000) == "no_space"
+    assert (stored(folder), Work.objects.count()) == ([], 0)
+    disk.free += 1
+    upload(cast, b"x" * 1000)
+
+
+def test_room_is_looked_at_while_a_file_is_received_and_the_rest_is_only_counted(cast, folder, monkeypatch):
+    monkeypatch.setattr(uploading, "is_beside_database", lambda path: True)
+    disk = Disk(monkeypatch, folder, uploading.RESERVE_BYTES + 20 * MIB)
+    assert code_of(upload, cast, file=io.BytesIO(b"x" * (64 * MIB))) == "no_space"
+    assert max(disk.looks) <= 16 * MIB
+    assert stored(folder) == []
+
+
+def test_a_page_without_room_keeps_the_form(client, cast, folder, monkeypatch):
+    Disk(monkeypatch, folder, uploading.RESERVE_BYTES)
+    response = post(client, cast, phase="pilot")
+    assert response.status_code == 422
+    assert "Room for the file on the server" in response.content.decode()
+    assert re.search(r'value="pilot"[^>]* (selected|checked)', response.content.decode())
+    assert (stored(folder), Work.objects.count()) == ([], 0)
+
+
+def test_a_database_needs_room_where_it_is_a_file_on_the_same_disk(folder):
+    incoming = uploading.Incoming()
+    assert uploading.is_beside_database(incoming.path) is (connection.vendor == "sqlite")
+    incoming.close()
+
+
 def test_a_write_that_fails_is_remembered_and_the_rest_only_counted(folder, monkeypatch):
     class Full(io.RawIOBase):
         def write(self, data):
@@ -331,6 +382,24 @@ def test_a_sender_that_goes_away_in_the_middle_leaves_nothing(cast, folder, body
     del request
     gc.collect()
     assert stored(folder) == []
+
+
+@pytest.mark.parametrize("body", [{"ends_at": 300_000}, {"breaks_at": 300_000}], ids=["went away", "broke"])
+def test_what_was_cut_off_is_gone_with_its_answer_though_it_is_still_held(cast, folder, body, monkeypatch):
+    """Through all middleware; whatever logs an exception may hold on to its frames for long."""
+    made, held = [], uploading.Incoming.__init__
+    monkeypatch.setattr(
+        uploading.Incoming, "__init__", lambda self, *words: made.append(self) or held(self, *words)
+    )
+    client = Client(raise_request_exception=False)
+    client.force_login(cast.lea.person)
+    body = Body(MIB, **body)
+    address = reverse("annotate:upload_traces", args=[cast.project.slug])
+    head = {"REQUEST_METHOD": "POST", "PATH_INFO": address, "CONTENT_LENGTH": body.length, "wsgi.input": body}
+    client.request(**head, CONTENT_TYPE=f"multipart/form-data; boundary={Body.BOUNDARY}")
+    assert len(made) == 1
+    assert stored(folder) == []
+    assert Work.objects.count() == 0
 
 
 def unreadable(request):

@@ -7,7 +7,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -286,6 +286,37 @@ def test_a_silent_step_keeps_the_lease_as_long_as_its_worker_lives(done, monkeyp
         assert claim() is None
     mine.finish({})
     assert [thread for thread in threading.enumerate() if thread.name.startswith("lease of")] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_kept_on_when_the_database_was_away_for_a_moment(done, monkeypatch, caplog):
+    monkeypatch.setattr(work, "LEASE", timedelta(seconds=0.6))
+    row, extend, failures = job(), work.Job.extend, []
+
+    def away_at_first(self, **fields):
+        if threading.current_thread().name.startswith("lease of") and len(failures) < 2:
+            failures.append(True)
+            raise OperationalError("the database is away")
+        extend(self, **fields)
+
+    monkeypatch.setattr(work.Job, "extend", away_at_first)
+    mine = claim()
+    with mine.kept():
+        time.sleep(1.8)
+        assert seconds_until(row, "lease_until") > 0
+    assert len(failures) == 2
+    assert "could not be extended" in caplog.text
+    mine.finish({})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_that_was_lost_is_kept_no_more(done, monkeypatch):
+    monkeypatch.setattr(work, "LEASE", timedelta(seconds=0.3))
+    row, mine = job(), claim()
+    with mine.kept():
+        Work.objects.filter(pk=row.pk).update(attempts=7)
+        time.sleep(0.5)
+        assert [thread for thread in threading.enumerate() if thread.name.startswith("lease of")] == []
 
 
 # Failures

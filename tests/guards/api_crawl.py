@@ -22,7 +22,7 @@ def api_values_of(world):
     return {
         "code": {
             **{who: world.assignments[one].annotator.code for who, one in member.items()},
-            **{"absent": ABSENT, "other letters": "%C3%A9"},
+            **{"absent": ABSENT, "other letters": "%C3%A9", "NUL": "a%00b"},
         },
         "rest": {"version": "v1/", "absent": f"v1/{ABSENT}/", "NUL": "v1/a%00b", "later": "v2/projects/"},
     }

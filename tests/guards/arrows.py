@@ -73,7 +73,12 @@ def within(name: str, pattern: str) -> bool:
 # The first row that covers a file is its row.
 ROWS = (
     Row("config/, read before anything is there", ("config/env.py", "config/start.py"), ()),
-    Row("config/", ("config/*.py", "manage.py"), ("config.env", "config.celery", "django", "csp", "celery")),
+    Row("config/broker.py, which kombu loads", ("config/broker.py",), ("kombu",)),
+    Row(
+        "config/",
+        ("config/*.py", "manage.py"),
+        ("config.env", "config.celery", "config.broker", "config.logs", "django", "csp", "celery"),
+    ),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),

@@ -8,9 +8,13 @@ from django.test import Client
 
 from annotate import blind, tokens
 from annotate.api.authentication import TokenThrottle
-from annotate.models import Annotation, Membership, Role, Token
+from annotate.api.reading import MAX_BODY_BYTES
+from annotate.kinds.reply.label import MAX_COMMENT, MAX_SPANS
+from annotate.models import Annotation, Assignment, Event, Membership, Role, Token
+from annotate.setting_up import MAX_GUIDELINE
+from annotate.traces.base import MOST_PROBLEMS, Problem
 from tests.annotate.api.asking import Script, codes
-from tests.factories import NOW, make_cast, make_item, make_plan
+from tests.factories import NOW, make_assignment, make_cast, make_item, make_plan
 from tests.guards.arrows import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -222,13 +226,105 @@ def test_an_empty_body_lacks_what_is_required(ana, plan):
     assert codes(response) == {(name, "missing_field") for name in ("key", "protocol", "label")}
 
 
-def test_a_body_beyond_the_limit_is_not_read(ana, plan, settings):
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    response = ana.post(annotations(plan[0]), answer(reason="x" * 1000))
+def test_a_body_beyond_the_limit_is_not_read(ana, plan):
+    body = json.dumps(answer()).ljust(MAX_BODY_BYTES)
+    response = ana.post(annotations(plan[0]), body + " ")
     assert response.status_code == 413
     assert codes(response) == {("", "too_many")}
-    assert "1000" in response.json()["problems"][0]["expected"]
-    assert ana.post(annotations(plan[0]), answer()).status_code == 201
+    assert str(MAX_BODY_BYTES) in response.json()["problems"][0]["expected"]
+    assert ana.post(annotations(plan[0]), body).status_code == 201
+
+
+def test_the_largest_honest_bodies_are_below_the_limit(cast, ana):
+    """As a script may send them: every letter escaped."""
+    text = "这句话里有什么读者不明白的词呢？" * 1000
+    spans = [
+        {"start": at, "end": at + 150, "type": "background", "quote": text[at : at + 150]} for at in range(MAX_SPANS)
+    ]
+    label = {"label": "needs_information", "spans": spans, "comment": "注" * MAX_COMMENT}
+    assignment = make_assignment(cast.ana, make_item(cast.project, text=text))
+    assert ana.post(annotations(assignment), answer(label=label)).status_code == 201
+    guidelines = dict.fromkeys(("guideline_en", "guideline_zh"), "读" * (MAX_GUIDELINE - 1))
+    body = {**guidelines, "change_note": "longer", "after": 1}
+    assert Script(cast.lea).post(f"projects/{cast.project.slug}/protocols/", body).status_code == 201
+
+
+def names(n, value=1):
+    return {f"name-{place}": value for place in range(n)}
+
+
+def draft(fields):
+    return {"number": 0, "draft_number": 1, "fields": fields}
+
+
+def marked(*spans):
+    return answer(label={"label": "needs_information", "spans": list(spans)})
+
+
+GOOD_SPAN = {"start": 0, "end": 1, "type": "definition", "quote": "A"}
+TWICE = ",".join(f'"{n}":1,"{n}":2' for n in range(50_000))
+FLOODS = {
+    "unknown fields": ("annotations", answer(**names(50_000)), "unknown_field"),
+    "an unknown field of a long name": ("annotations", answer(**{"x" * 900_000: 1}), "unknown_field"),
+    "fields of a label": ("annotations", answer(label=names(50_000)), "too_many"),
+    "unknown fields of a label": ("annotations", answer(label=names(29)), "unknown_field"),
+    "an unknown field of a label of a long name": ("annotations", answer(label={"x" * 900_000: 1}), "unknown_field"),
+    "spans that are none": ("annotations", marked(*[7] * MAX_SPANS), "wrong_type"),
+    "spans that lie nowhere": ("annotations", marked(*[{**GOOD_SPAN, "end": 10**9}] * MAX_SPANS), "span_out_of_range"),
+    "unknown fields of spans": ("annotations", marked(*[{**GOOD_SPAN, **names(50)}] * MAX_SPANS), "unknown_field"),
+    "unknown fields of a span": ("annotations", marked({**GOOD_SPAN, **names(50_000)}), "unknown_field"),
+    "an unknown field of spans of a long name": (
+        "annotations",
+        marked(*[{**GOOD_SPAN, "x" * 1500: 1}] * MAX_SPANS),
+        "unknown_field",
+    ),
+    "fields of a draft that are no texts": ("draft", draft(names(50_000)), "too_many"),
+    "a few of them of long names": ("draft", draft({f"{place}" * 30_000: 1 for place in range(20)}), "wrong_type"),
+    "fields of a draft without end": ("draft", draft(names(50_000, "x")), "too_many"),
+    "characters that cannot be stored": ("draft", draft({"a": ["\0"] * 100_000}), "nul_character"),
+    "the same below a long name": ("draft", {"x" * 900_000: ["\0"] * 10_000}, "nul_character"),
+    "halves of characters": ("draft", {"a": ["\ud800"] * 100_000}, "lone_surrogate"),
+    "keys that stand there twice": ("draft", "{" + TWICE + "}", "duplicate_key"),
+    "numbers that are none": ("draft", "[" + ",".join(["NaN"] * 200_000) + "]", "number_not_finite"),
+    "numbers that are too long": ("draft", "[" + ",".join(["9" * 500] * 2000) + "]", "number_too_long"),
+    "languages": ("invites", {"role": "annotator", "languages": [1] * 300_000}, "too_many"),
+    "names behind the question mark": ("next", "&".join(names(900)), "unknown_filter"),
+    "the same name behind it": ("items", "&".join(["limit=1"] * 900), "duplicate_key"),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_however_much_is_wrong_only_the_first_of_it_is_told_and_no_more_is_made(flood, cast, ana, plan, monkeypatch):
+    where, body, code = FLOODS[flood]
+    project, item = f"projects/{cast.project.slug}", f"items/{plan[0].public_id}"
+    lea, made = Script(cast.lea), []
+    make = Problem.__init__
+    monkeypatch.setattr(Problem, "__init__", lambda *args, **named: made.append(1) or make(*args, **named))
+    response = {
+        "annotations": lambda: ana.post(f"{item}/annotations/", body),
+        "draft": lambda: ana.put(f"{item}/draft/", body),
+        "invites": lambda: lea.post(f"{project}/invites/", body),
+        "next": lambda: ana.get(f"{project}/next/?{body}"),
+        "items": lambda: lea.get(f"{project}/items/?{body}"),
+    }[where]()
+    assert response.status_code in (400, 422)
+    problems = response.json()["problems"]
+    assert code in {problem["code"] for problem in problems}
+    assert len(problems) <= MOST_PROBLEMS + 1
+    assert (problems[-1]["code"] == "more_problems") is (len(problems) > MOST_PROBLEMS)
+    assert len(made) <= 3 * (MOST_PROBLEMS + 1)
+    assert len(response.content) < 60_000
+    assert not Annotation.objects.exists()
+    assert Assignment.objects.get(pk=plan[0].pk).draft is None
+
+
+def test_how_many_more_there_are_is_said_where_it_is_known(ana, plan):
+    problems = ana.post(annotations(plan[0]), answer(**names(MOST_PROBLEMS + 7))).json()["problems"]
+    assert len(problems) == MOST_PROBLEMS + 1
+    assert "7" in problems[-1]["expected"]
+    exactly = ana.post(annotations(plan[0]), answer(**names(MOST_PROBLEMS))).json()["problems"]
+    assert {problem["code"] for problem in exactly} == {"unknown_field"}
+    assert len(exactly) == MOST_PROBLEMS
 
 
 @pytest.mark.parametrize(
@@ -271,13 +367,44 @@ def test_a_filter_that_walks_a_relation_is_refused_like_any_unknown_one(cast, an
         assert response.content.replace(name.encode(), b"nothing") == other.content
 
 
+ONE_SPELLING = ("x", "", "1.0", "1.", "+5", "%2B5", "-5", "+5+", "5%20", "%205", "%EF%BC%95", "%D9%A5", "5_0", "%00")
+
+
+@pytest.mark.parametrize("value", ONE_SPELLING)
+@pytest.mark.parametrize("query", ["items/?limit", "agreement/?protocol", "imports/?skip_bad", "imports/?replace_nul"])
+def test_a_value_of_a_query_has_one_spelling_and_a_refusal_says_which(cast, query, value):
+    method = "POST" if query.startswith("imports") else "GET"
+    response = Script(cast.lea).ask(method, f"projects/{cast.project.slug}/{query}={value}")
+    assert response.status_code == 400
+    assert codes(response) == {(query.split("?")[1], "wrong_type")}
+    said = "true, false" if method == "POST" else "whole number"
+    assert response.json()["problems"][0]["expected"] == f"Expected here: {said}."
+
+
+@pytest.mark.parametrize(
+    "query", ["events/?action=%20done", "agreement/?measure=fail%20", "items/?cursor=%20x", "items/?phase=main%20"]
+)
+def test_a_text_of_a_query_is_taken_as_it_is(cast, query):
+    make_event = {"project": cast.project, "person": cast.lea.person, "action": "done"}
+    Event.objects.create(**make_event)
+    response = Script(cast.lea).get(f"projects/{cast.project.slug}/{query}")
+    assert response.status_code == 400 or response.json()["rows"] == []
+
+
+@pytest.mark.parametrize("query", ["events/?action", "agreement/?measure", "items/?cursor"])
+def test_a_character_of_a_query_that_cannot_be_stored_is_named(cast, query):
+    response = Script(cast.lea).get(f"projects/{cast.project.slug}/{query}=a%00b")
+    assert response.status_code == 400
+    assert codes(response) == {(query.split("?")[1], "nul_character")}
+
+
 def test_a_name_is_given_once_and_a_value_is_one_of_those_there_are(cast):
     lea, items = Script(cast.lea), f"projects/{cast.project.slug}/items/"
     for query, problem in {
         "limit=1&limit=2": ("limit", "duplicate_key"),
         "limit=0": ("limit", "out_of_range"),
         "limit=501": ("limit", "out_of_range"),
-        "limit=x": ("limit", "wrong_type"),
+        **{f"limit={value}": ("limit", "wrong_type") for value in ONE_SPELLING},
         "phase=last": ("phase", "unknown_value"),
     }.items():
         response = lea.get(f"{items}?{query}")

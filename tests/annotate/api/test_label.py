@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotate.api.reading import MAX_BODY_BYTES
 from annotate.kinds.reply import examples
 from annotate.models import Annotation, Assignment, Membership, Post, Project, Settlement
 from annotate.traces import base
@@ -359,7 +360,7 @@ def test_far_too_many_spans_are_refused_with_the_limit(n, cast, ana):
     assert response.status_code in expected["status"]
     (problem,) = response.json()["problems"]
     assert problem["code"] == expected["code"]
-    assert any(limit in problem["expected"] for limit in ("500", "2097152"))
+    assert any(limit in problem["expected"] for limit in ("500", f"{MAX_BODY_BYTES}"))
     assert not Annotation.objects.exists()
 
 
@@ -467,8 +468,12 @@ def test_a_late_draft_changes_nothing_and_is_told_so(cast, ana):
         ({"number": 0, "draft_number": 1, "fields": ["a"]}, ("fields", "wrong_type")),
         ({"number": 0, "draft_number": 2**31, "fields": {}}, ("draft_number", "out_of_range")),
         ({"number": 0, "draft_number": 1, "fields": {"comment": "x" * 400_001}}, ("fields", "too_many")),
+        ({"number": 0, "draft_number": 1, "fields": {"x" * 400_001: ""}}, ("fields", "too_many")),
+        ({"number": 0, "draft_number": 1, "fields": {"x" * 200_000: "x" * 200_001}}, ("fields", "too_many")),
+        ({"number": 0, "draft_number": 1, "fields": {f"{n}": "" for n in range(31)}}, ("fields", "too_many")),
+        ({"number": 0, "draft_number": 1, "fields": None}, ("fields", "wrong_type")),
     ],
-    ids=["empty", "number", "list", "beyond the column", "long"],
+    ids=["empty", "number", "list", "beyond the column", "long", "long name", "long together", "many", "null"],
 )
 def test_a_draft_that_is_none_is_refused(body, problem, cast, ana):
     (assignment,) = make_plan(cast.ana, 1)

@@ -200,10 +200,56 @@ def test_ones_own_part_ends_only_knowingly(cast, lea):
     assert codes(lea.patch(address, {"left": True})) == {("knowingly", "own_part")}
 
 
-@pytest.mark.parametrize("code", ["a9", "x" * 30, "%C3%A9", "1"])
+NOBODY_IS = {
+    "left, languages": (("ana", True), {"languages": ["zh"]}, "languages"),
+    "left, paused": (("ana", True), {"paused": True}, "paused"),
+    "left and to be another": (("ana", True), {"left": True, "languages": ["zh"]}, "languages"),
+    "leaves and is paused, who never is": (("rita", False), {"left": True, "paused": True}, "paused"),
+    "reviewer": (("rita", False), {"paused": True}, "paused"),
+    "lead": (("lea", False), {"paused": True}, "paused"),
+    "reviewer, and languages that can be": (("rita", False), {"languages": ["zh"], "paused": True}, "paused"),
+    "brought back, who is never paused": (("rita", True), {"left": False, "paused": True}, "paused"),
+}
+
+
+@pytest.mark.parametrize("name", NOBODY_IS)
+def test_what_cannot_be_so_is_refused_and_nothing_is_done(cast, lea, name):
+    (who, has_left), body, field = NOBODY_IS[name]
+    member = getattr(cast, who)
+    if has_left:
+        Membership.objects.filter(pk=member.pk).update(left_at=NOW)
+    before = list(Membership.objects.order_by("pk").values()), Event.objects.count()
+    response = lea.patch(of(cast, f"people/{member.code}/"), body)
+    assert response.status_code == 422
+    assert {found for found, _ in codes(response)} == {field}
+    assert (list(Membership.objects.order_by("pk").values()), Event.objects.count()) == before
+
+
+@pytest.mark.parametrize(
+    ("who", "body"),
+    [
+        ("ana", {"paused": False, "left": False, "languages": ["zh", "en"]}),
+        ("rita", {"paused": False}),
+        ("lea", {"languages": ["en", "zh"]}),
+        ("ana", {}),
+    ],
+)
+def test_what_is_so_already_is_no_mistake_and_no_change(cast, lea, who, body):
+    before = Event.objects.count()
+    assert lea.patch(of(cast, f"people/{getattr(cast, who).code}/"), body).status_code == 200
+    assert Event.objects.count() == before
+
+
+@pytest.mark.parametrize("code", ["a9", "x" * 30, "%C3%A9", "1", "a%00b", "%00", "a%0Ab", "%E2%80%A8", "x" * 3000])
 def test_a_code_that_nobody_has_is_the_one_404(cast, lea, code):
     response = lea.patch(of(cast, f"people/{code}/"), {"paused": True})
     assert (response.status_code, response.content) == (404, lea.get("never-was/").content)
+
+
+def test_no_database_is_asked_for_a_code_with_a_character_that_it_cannot_hold(cast, lea):
+    with CaptureQueriesContext(connection) as captured:
+        lea.patch(of(cast, f"people/{cast.ana.code}%00/"), {"paused": True})
+    assert len(captured) == 1  # whose token it is
 
 
 # Items, protocols, events: pages
@@ -386,6 +432,33 @@ def test_a_wrong_choice_is_refused_and_no_file_kept(cast, lea, uploads, upload, 
     assert codes(response) == {problem}
     assert not Work.objects.exists()
     assert not uploads.exists() or list(uploads.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", ["file", "text"])
+def test_of_two_parts_of_one_name_neither_is_taken(cast, lea, uploads, more):
+    second = SimpleUploadedFile("b.jsonl", lines(TRACE)) if more == "file" else "more"
+    parts = [SimpleUploadedFile("a.jsonl", lines(TRACE)), second]
+    response = lea.post(
+        of(cast, "imports/"), encode_multipart(BOUNDARY, {"file": parts}), content_type=MULTIPART_CONTENT
+    )
+    assert response.status_code == 400
+    assert codes(response) == {("file", "duplicate_key")}
+    assert "question mark" not in response.json()["problems"][0]["expected"]
+    assert not Work.objects.exists()
+    assert list(uploads.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["Multipart/Form-Data", "MULTIPART/FORM-DATA ", "multipart/form-data"])
+def test_a_form_is_one_in_whatever_letters_its_type_is_written(cast, lea, uploads, kind):
+    body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("runs.jsonl", lines(TRACE))})
+    response = lea.post(of(cast, "imports/"), body, content_type=f"{kind}; boundary={BOUNDARY}")
+    assert (response.status_code, response.json()["file"]) == (202, "runs.jsonl")
+    work.drain()
+    assert Item.objects.count() == 1
+
+
+def test_a_json_body_is_one_in_whatever_letters_its_type_is_written(cast, lea):
+    assert lea.patch(of(cast), {"show": "plain"}, content_type="Application/JSON; Charset=UTF-8").status_code == 200
 
 
 def test_an_upload_without_a_file_is_refused(cast, lea, uploads):

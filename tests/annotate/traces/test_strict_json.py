@@ -1,12 +1,13 @@
 import json
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.traces.base import Place
-from annotate.traces.strict_json import Caps, deepest, parse
+from annotate.traces.strict_json import LONGEST_KEY, Caps, deepest, parse
 
 
 def problems(text, **caps):
@@ -40,6 +41,23 @@ def test_is_refused_where_it_stands(text, expected):
     caps = {"string_characters": 4} if expected[0] == "string_too_long" else {}
     caps |= {"nesting": 2} if expected[0] == "too_deep" else {}
     assert problems(text, **caps) == [expected]
+
+
+@pytest.mark.parametrize("filling", [0, "a"], ids=str)
+def test_a_long_key_costs_nothing_with_what_lies_below_it(filling):
+    raw = json.dumps({"k" * 100_000: [filling] * 20_000, "a": "\0"}).encode()
+    tracemalloc.start()
+    found = problems(raw)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found == [("nul_character", "/a")]
+    assert peak < 30 * len(raw)
+
+
+def test_so_many_problems_are_named_as_are_asked_for_and_of_a_long_key_its_beginning():
+    text = json.dumps({"k" * 1000: ["\0"] * 100})
+    assert len(problems(text)) == 100
+    assert problems(text, problems=3) == [("nul_character", f"/{'k' * LONGEST_KEY}/{place}") for place in range(3)]
 
 
 def test_everything_wrong_in_one_record_is_named():

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.kinds.base import LabelError, Span
-from annotate.kinds.reply.examples import FAMILY, NEEDS
+from annotate.kinds.reply.examples import FAMILY, NEEDS, PARSED
 from annotate.kinds.reply.label import LABELS, MAX_SPANS, SCHEMA, SPAN_TYPES, ReplyLabel, dump, parse
+from annotate.traces.base import MOST_PROBLEMS
 
 TEXTS = st.text(min_size=1, max_size=60)
 
@@ -119,6 +120,23 @@ def test_every_wrong_span_is_named_with_its_place():
         ("invalid_span", "/spans/1/end"),
         ("quote_mismatch", "/spans/2/quote"),
     ]
+
+
+def test_of_many_wrong_spans_and_fields_the_first_are_named_and_that_there_are_more():
+    for data in (needs(*[span(1, 1, "")] * MAX_SPANS), {f"name-{n}": 1 for n in range(1000)}):
+        found = [code for code, _, _ in codes(data, "x") if code != "missing_field"]
+        assert len(found) == MOST_PROBLEMS + 1
+        assert found[-1] == "more_problems"
+
+
+def test_a_field_that_a_span_does_not_have_is_named_with_its_place():
+    wrong = {**span(0, 1, "x"), "note/1": "?", "zeta": 1}
+    assert codes(needs(span(0, 1, "x"), wrong), "x") == [("unknown_field", "note/1", "/spans/1/note~11")]
+
+
+@pytest.mark.parametrize("given", [span for span, _ in PARSED], ids=str)
+def test_a_stored_label_is_read_as_it_is(given):
+    assert dump(parse(given, SCHEMA, None)) == given
 
 
 def test_without_the_text_stored_spans_are_trusted_but_their_form_is_not():
