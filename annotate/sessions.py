@@ -26,6 +26,10 @@ class SessionStore(db.SessionStore):
     def get_model_class(cls):
         return Session
 
+    def _validate_session_key(self, key):
+        """What no key of ours can be is not looked up: a cookie may hold what a database refuses to be asked for."""
+        return super()._validate_session_key(key) and key.isascii() and key.isalnum()
+
     def create_model_instance(self, data):
         """Whose session it is comes from what Django keeps in it; browser and beginning are those of its first row."""
         row = super().create_model_instance(data)

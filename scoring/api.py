@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from annotate.api.errors import BadRequest
+from annotate.api.fields import Digits, Text
 from annotate.api.operations import LEADS, operation
 from annotate.api.project import led_project
 from annotate.api.reading import Query
@@ -14,8 +15,8 @@ OF_THE_QUERY = ("measure", "protocol")
 
 class AgreementQuery(Query):
     phase = serializers.ChoiceField(PHASES, default="main", help_text="The pilot is no result.")
-    measure = serializers.CharField(required=False, help_text="One of the kind's measures; all of them without.")
-    protocol = serializers.IntegerField(
+    measure = Text(required=False, help_text="One of the kind's measures; all of them without.")
+    protocol = Digits(
         required=False, min_value=1, max_value=2**31 - 1, help_text="The newest that has labels without."
     )
 

@@ -1,5 +1,7 @@
-"""Fields of bodies and answers. Those that read a body take JSON as it is: no value is turned into another type."""
+"""Fields of bodies, queries and answers. Those that read a body take JSON as it is: no value is turned into another
+type. Those of a query take one spelling of a value. `said` is what they expect, in words."""
 
+import re
 from datetime import UTC
 
 from rest_framework import serializers
@@ -39,6 +41,31 @@ class Flag(serializers.BooleanField):
         return data
 
 
+class Digits(serializers.IntegerField):
+    """A whole number of a query: digits and nothing else, so that a value is not two."""
+
+    said = "whole number"
+
+    def to_internal_value(self, data):
+        if not re.fullmatch(r"[0-9]{1,1000}", data):
+            self.fail("invalid")
+        return int(data)
+
+
+class Switch(serializers.BooleanField):
+    """Yes or no in a query."""
+
+    said = "true, false"
+
+    def to_internal_value(self, data):
+        if data not in SWITCHES:
+            self.fail("invalid")
+        return SWITCHES[data]
+
+
+SWITCHES = {"true": True, "1": True, "false": False, "0": False}
+
+
 class Choice(serializers.ChoiceField):
     def to_internal_value(self, data):
         if not isinstance(data, str):
@@ -47,13 +74,30 @@ class Choice(serializers.ChoiceField):
 
 
 class Many(serializers.ListField):
+    """A list; a longer one is refused before anything in it is looked at."""
+
     said = "list"
+
+    def __init__(self, **options):
+        super().__init__(**{"max_length": 50, **options})
+
+    def to_internal_value(self, data):
+        if isinstance(data, list) and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
 
 
 class Named(serializers.DictField):
-    """An object whose names are not ours to say."""
+    """An object whose names are not ours to say; one with more of them is refused before any is looked at."""
 
     said = "object"
+    max_length = 30
+    default_error_messages = {"max_length": "Ensure this field has no more than 30 names."}
+
+    def to_internal_value(self, data):
+        if isinstance(data, dict) and len(data) > self.max_length:
+            self.fail("max_length")
+        return super().to_internal_value(data)
 
 
 class Moment(serializers.DateTimeField):

@@ -9,13 +9,14 @@ from rest_framework.parsers import MultiPartParser
 
 from annotate import lead_queries, uploading
 from annotate.api.errors import BadRequest, body_of
-from annotate.api.fields import Moment
+from annotate.api.fields import Moment, Switch, Text
 from annotate.api.operations import LEADS, Answer, ProblemSerializer, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
-from annotate.api.reading import Query, unknown_field
+from annotate.api.reading import Query, unknown_fields
 from annotate.errors import NotYours
 from annotate.models import Phase, Work
+from annotate.traces.base import Problem, gettext_noop
 from annotate.traces.kept import from_row
 
 
@@ -60,11 +61,19 @@ class UploadSerializer(serializers.Serializer):
 
 
 class UploadQuery(Query):
-    file_name = serializers.CharField(default="", allow_blank=True, help_text="What people know the file by.")
+    file_name = Text(default="", allow_blank=True, help_text="What people know the file by.")
     phase = serializers.ChoiceField(Phase.values, default=Phase.MAIN)
-    format = serializers.CharField(default="auto", help_text="Told by content without.")
-    skip_bad = serializers.BooleanField(default=False, help_text="Import what is good of a bad file.")
-    replace_nul = serializers.BooleanField(default=False, help_text="Map U+0000 to U+2400.")
+    format = Text(default="auto", help_text="Told by content without.")
+    skip_bad = Switch(default=False, help_text="Import what is good of a bad file.")
+    replace_nul = Switch(default=False, help_text="Map U+0000 to U+2400.")
+
+
+class FormParts(MultiPartParser):
+    """A form, in whatever letters its type is written."""
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        kind, *rest = media_type.partition(";")
+        return super().parse(stream, "".join([kind.strip().lower(), *rest]), parser_context)
 
 
 @operation(
@@ -92,7 +101,7 @@ def list_imports(request, project, query):
     body={"multipart/form-data": UploadSerializer, "application/octet-stream": OpenApiTypes.BINARY},
     answers={202: ImportSerializer},
     refusals=(507,),
-    parsers=(MultiPartParser,),
+    parsers=(FormParts,),
 )
 def upload_traces(request, project, query):
     """The file as a form's `file`, or as the body itself under any other Content-Type. It is read in the background;
@@ -115,11 +124,21 @@ class RawBody:
 
 def received_file(request):
     """A form's file, or the body; None where there is neither."""
-    if not request.content_type.startswith("multipart/form-data"):
+    if request.content_type.partition(";")[0].strip().lower() != FormParts.media_type:
         return RawBody(request.stream) if request.stream else None
     if unknown := sorted(set(request.data) - {"file"}):
-        raise BadRequest(*(unknown_field(name, ["file"]) for name in unknown))
+        raise BadRequest(*unknown_fields(unknown, ["file"]))
+    if len(request.FILES) and len(request.data.getlist("file")) > 1:
+        raise BadRequest(TWO_FILES)
     return request.FILES.get("file")
+
+
+TWO_FILES = Problem(
+    code="duplicate_key",
+    field="file",
+    expected=gettext_noop("One part of the form named “file”."),
+    remedy=gettext_noop("Send every file by itself."),
+)
 
 
 @operation("GET", audience=LEADS, summary="What became of a file", answers={200: OneImportSerializer})

@@ -65,7 +65,7 @@ def show_item(request, public_id):
 def save_draft(request, public_id):
     """Draft and answer are apart: a late draft never changes an answer, nor a newer draft."""
     draft = read_body(shown.DraftBody, request.data)
-    if sum(map(len, draft["fields"].values())) > MAX_DRAFT_CHARACTERS:
+    if sum(len(name) + len(text) for name, text in draft["fields"].items()) > MAX_DRAFT_CHARACTERS:
         raise BadRequest(too_many("fields", "/fields", MAX_DRAFT_CHARACTERS), status=422)
     own_assignment(request, public_id)
     labeling.save_draft(
@@ -115,10 +115,12 @@ def new_answer(body, protocol, assignment):
             text=assignment.text,
         )
     except LabelError as error:
-        places = (problem.pointer or f"/{problem.field}" for problem in error.problems)
-        raise LabelError(
-            *(replace(one, pointer=f"/label{place}") for one, place in zip(error.problems, places, strict=True))
-        ) from None
+        raise LabelError(*map(in_the_label, error.problems)) from None
+
+
+def in_the_label(problem):
+    place = problem.pointer or (f"/{problem.field}" if problem.field else "")
+    return replace(problem, pointer=f"/label{place}")
 
 
 UNKNOWN_PROTOCOL = Problem(

@@ -135,6 +135,8 @@ class Address(APIView):
             raise errors.BadRequest(errors.LENGTH_REQUIRED, status=HTTPStatus.LENGTH_REQUIRED)
 
     def check_part(self, request):
+        if not all(str(value).isprintable() for value in self.kwargs.values()):
+            raise NotYours  # nothing is called so, and a database may not even be asked for it
         if self.audience == LEADS and request.auth.role != Role.LEAD:
             raise NotYours
         if self.kwargs.get("project", request.auth.project) != request.auth.project:

@@ -9,6 +9,7 @@ from django.core.signing import BadSignature, Signer
 from rest_framework import serializers
 
 from annotate.api.errors import BadRequest
+from annotate.api.fields import Digits, Text
 from annotate.api.reading import Query
 from annotate.traces.base import Problem, gettext_noop
 
@@ -16,8 +17,8 @@ USUAL, MOST = 100, 500
 
 
 class PageQuery(Query):
-    limit = serializers.IntegerField(min_value=1, max_value=MOST, default=USUAL, help_text="Rows of the page.")
-    cursor = serializers.CharField(default="", allow_blank=True, help_text="The `next` of the page before.")
+    limit = Digits(min_value=1, max_value=MOST, default=USUAL, help_text="Rows of the page.")
+    cursor = Text(default="", allow_blank=True, help_text="The `next` of the page before.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The people of a project: who has a part, what becomes of it, and links that give one."""
 
+from dataclasses import replace
+
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -11,8 +13,9 @@ from annotate.api.operations import LEADS, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
 from annotate.api.reading import read_body
-from annotate.errors import NotYours
-from annotate.models import Role
+from annotate.errors import NotYours, Refused
+from annotate.models import Membership, Role
+from annotate.traces.base import Problem, gettext_noop
 
 
 class MemberSerializer(serializers.Serializer):
@@ -79,7 +82,8 @@ def list_people(request, project, query):
     answers={200: MemberSerializer},
 )
 def change_member(request, project, code):
-    """All of it or nothing. Who left keeps their labels in every figure, and may be brought back."""
+    """All of it or nothing: what cannot be so is refused, what is so already stays. Who left keeps their labels in
+    every figure, and may be brought back."""
     body = read_body(MemberBody, request.data)
     project = led_project(request, project)
     member = project.memberships.filter(code=code).first()
@@ -95,7 +99,29 @@ def change_member(request, project, code):
             (people.pause_member if body["paused"] else people.resume_member)(**who)
         if body.get("left"):
             people.retire_member(knowingly=body["knowingly"], **who)
+        refuse_unchanged(project.memberships.get(pk=member.pk), body)
     return lead_queries.people_of(project).get(pk=member.pk)
+
+
+def refuse_unchanged(member: Membership, body) -> None:
+    """Refused where something that was asked for is not so now, as for some people it cannot be."""
+    if "languages" in body and set(body["languages"]) != set(member.languages):
+        raise Refused(replace(HAS_LEFT, field="languages"))
+    if "paused" in body and body["paused"] != (member.paused_at is not None):
+        raise Refused(replace(HAS_LEFT, field="paused") if member.role == Role.ANNOTATOR else NO_ANNOTATOR)
+
+
+HAS_LEFT = Problem(
+    code="has_left",
+    expected=gettext_noop("Somebody who has a part in the project; this person has left."),
+    remedy=gettext_noop("Send “left”: false along with it, which brings them back."),
+)
+NO_ANNOTATOR = Problem(
+    code="wrong_role",
+    field="paused",
+    expected=gettext_noop("An annotator; nobody else can be paused."),
+    remedy=gettext_noop("Leave it out."),
+)
 
 
 @operation(

@@ -83,7 +83,7 @@ class ItemsQuery(PageQuery):
 
 
 class EventsQuery(PageQuery):
-    action = serializers.CharField(default="", help_text="Events of this action only.")
+    action = Text(default="", help_text="Events of this action only.")
 
 
 def led_project(request, slug) -> Project:

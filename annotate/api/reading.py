@@ -1,19 +1,23 @@
 """Bodies and queries are read strictly: valid JSON, known names only, no value turned into another type. Whatever is
 wrong is named with its JSON pointer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.conf import settings
 from rest_framework import serializers
 from rest_framework.parsers import BaseParser
 
 from annotate.api.errors import BadRequest, sent_again, too_large
-from annotate.traces.base import Place, Problem, gettext_noop
+from annotate.traces.base import MOST_PROBLEMS, Place, Problem, first_problems, gettext_noop
 from annotate.traces.strict_json import Caps, parse, pointer_part
 
+MAX_BODY_BYTES = 1024 * 1024
+"""Above a label with every mark there may be, and above two guidelines of the longest, each letter of them escaped."""
 MAX_NESTING = 20
+CAPS = Caps(
+    line_bytes=MAX_BODY_BYTES, string_characters=MAX_BODY_BYTES, nesting=MAX_NESTING, problems=MOST_PROBLEMS + 1
+)
 MAX_SHOWN = 80
 """How much of a name that nobody knows comes back."""
 
@@ -24,13 +28,12 @@ class StrictJson(BaseParser):
     media_type = "application/json"
 
     def parse(self, stream, media_type=None, parser_context=None):
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        raw = stream.read(limit + 1)
-        if len(raw) > limit:
-            raise BadRequest(too_large(limit), status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        found = parse(raw, Place(), caps=Caps(line_bytes=limit, string_characters=limit, nesting=MAX_NESTING))
+        raw = stream.read(MAX_BODY_BYTES + 1)
+        if len(raw) > MAX_BODY_BYTES:
+            raise BadRequest(too_large(MAX_BODY_BYTES), status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        found = parse(raw, Place(), caps=CAPS)
         if found.problems:
-            raise BadRequest(*map(sent_again, found.problems))
+            raise BadRequest(*first_problems(map(sent_again, found.problems)))
         return found.value
 
 
@@ -39,12 +42,12 @@ class Query(serializers.Serializer):
 
 
 def read_body(body: type[serializers.Serializer], data: Any) -> dict[str, Any]:
-    """The checked fields of a JSON body; BadRequest names every field that is unknown, or else wrong."""
+    """The checked fields of a JSON body; BadRequest names the fields that are unknown, or else wrong."""
     if not isinstance(data, Mapping):
         raise BadRequest(wrong_type("", "object"))
     known = body().fields
     if unknown := sorted(set(data) - set(known)):
-        raise BadRequest(*(unknown_field(name, known) for name in unknown))
+        raise BadRequest(*unknown_fields(unknown, known))
     return checked(body, data, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -52,9 +55,9 @@ def read_query(query: type[Query], params) -> dict[str, Any]:
     """The checked values of a query string. A name that nobody knows is refused alike, whatever it says."""
     known = query().fields
     if unknown := sorted(set(params) - set(known)):
-        raise BadRequest(*(unknown_filter(name, known) for name in unknown))
+        raise BadRequest(*first_problems((unknown_filter(name, known) for name in unknown), len(unknown)))
     if twice := [name for name in params if len(params.getlist(name)) > 1]:
-        raise BadRequest(*map(given_twice, twice))
+        raise BadRequest(*first_problems(map(given_twice, twice), len(twice)))
     return checked(query, params.dict(), status=HTTPStatus.BAD_REQUEST)
 
 
@@ -63,7 +66,8 @@ def checked(serializer: type[serializers.Serializer], data: Any, *, status: int)
     try:
         return dict(filled.run_validation(data))
     except serializers.ValidationError as error:
-        raise BadRequest(*problems_of(filled, error.get_full_details()), status=status) from None
+        found = first_problems(problems_of(filled, error.get_full_details()))
+        raise BadRequest(*found, status=status) from None
 
 
 def problems_of(field: serializers.Field, details: Any, pointer: str = "") -> Iterator[Problem]:
@@ -85,16 +89,36 @@ def problem_of(field: serializers.Field, code: str, pointer: str) -> Problem:
         return missing_field(name, pointer)
     if code == "blank":
         return empty_value(name, pointer)
-    if code == "invalid_choice":
+    if isinstance(field, serializers.ChoiceField):
         return unknown_value(name, pointer, list(field.choices))
+    if code in UNSTORABLE:
+        return unstorable(name, pointer, UNSTORABLE[code])
     if code in ("min_value", "max_value"):
         return out_of_range(name, pointer, field.min_value, field.max_value)
-    if code in ("max_length", "max_string_length"):
-        return too_many(name, pointer, getattr(field, "max_length", None) or MAX_SHOWN)
-    return wrong_type(name, getattr(field, "said", "text"), pointer)
+    if code == "max_length":
+        return too_many(name, pointer, field.max_length)
+    return wrong_type(name, field.said, pointer)
 
 
-def unknown_field(name: str, known: Mapping[str, Any]) -> Problem:
+UNSTORABLE = {"null_characters_not_allowed": "nul_character", "surrogate_characters_not_allowed": "lone_surrogate"}
+"""What REST framework calls the characters that not every database keeps, and what we call them."""
+
+
+def unstorable(field: str, pointer: str, code: str) -> Problem:
+    return Problem(
+        code=code,
+        field=field,
+        pointer=pointer,
+        expected=gettext_noop("The text holds a character that cannot be stored."),
+        remedy=gettext_noop("Remove it; it is invisible and may have come with a pasted text."),
+    )
+
+
+def unknown_fields(names: list[str], known: Iterable[str]) -> list[Problem]:
+    return first_problems((unknown_field(name, known) for name in names), len(names))
+
+
+def unknown_field(name: str, known: Iterable[str]) -> Problem:
     return Problem(
         code="unknown_field",
         field=name[:MAX_SHOWN],

@@ -7,5 +7,5 @@ def canonical(text: str) -> str:
 
 
 def slice_matches(text: str, start: int, end: int, quote: str) -> bool:
-    """Whether `[start, end)`, in code points of canonical text, holds exactly the quote."""
-    return 0 <= start < end <= len(text) and text[start:end] == quote
+    """Whether `[start, end)`, in code points of canonical text, holds exactly the quote. Copies nothing of the text."""
+    return 0 <= start < end <= len(text) and len(quote) == end - start and text.startswith(quote, start)

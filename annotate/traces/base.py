@@ -7,9 +7,10 @@ What the requester may see is decided afterwards by `annotate/rules/requester_vi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as field_
+from itertools import islice
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool", "summary", "other"]
@@ -63,6 +64,36 @@ class Problem:
         pointer = f" {self.pointer}" if self.pointer else ""
         head = f"{self.file}{line}{pointer}".strip() or self.field
         return f"{head}: {self.code}. {said['expected']} {said['remedy']}".strip()
+
+
+MOST_PROBLEMS = 50
+"""So many are named in one answer to a body or a form, whatever else is wrong with it."""
+
+
+def first_problems(problems: Iterable[Problem], n_all: int | None = None) -> list[Problem]:
+    """The first of them, and where there are more a last one that says so, with their number where `n_all` tells it.
+    What is not told is not built either."""
+    waiting = iter(problems)
+    found = list(islice(waiting, MOST_PROBLEMS))
+    if len(found) == MOST_PROBLEMS and next(waiting, None) is not None:
+        found.append(MORE_PROBLEMS if n_all is None else n_more_problems(n_all - MOST_PROBLEMS))
+    return found
+
+
+MORE_PROBLEMS = Problem(
+    code="more_problems",
+    expected=gettext_noop("There are more problems, which are not listed."),
+    remedy=gettext_noop("Correct these first."),
+)
+
+
+def n_more_problems(n: int) -> Problem:
+    return Problem(
+        code="more_problems",
+        expected=gettext_noop("Problems like these that are not listed: %(n)s."),
+        remedy=gettext_noop("Correct these first."),
+        params={"n": n},
+    )
 
 
 @dataclass(frozen=True, slots=True)

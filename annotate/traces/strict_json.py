@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from annotate.traces.base import Place, Problem, gettext_noop
@@ -24,6 +24,8 @@ class Caps:
     line_bytes: int = 32 * 1024 * 1024
     string_characters: int = 4_000_000
     nesting: int = 100
+    problems: int | None = None
+    """So many of a value that parses are named; all of them without."""
 
 
 SETTINGS = {
@@ -37,6 +39,8 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 LONGEST_NUMBER = 400
+LONGEST_KEY = 100
+"""How much of a key a pointer shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def parse(
     except RecursionError:  # a cap set above what the interpreter can take
         return Parsed(problems=(too_deep(place, caps),))
     if hooks.has_unfit or may_hold_unfit_text(text, caps):
-        return Parsed(value, tuple(unfit_places(value, place, caps)), n_replaced)
+        return Parsed(value, tuple(islice(unfit_places(value, place, caps), caps.problems)), n_replaced)
     return Parsed(value, (), n_replaced)
 
 
@@ -131,37 +135,49 @@ def may_hold_unfit_text(text: str, caps: Caps) -> bool:
 
 def pointer_part(key: str) -> str:
     """A key as a part of a JSON pointer that can be printed."""
-    escaped = key.replace("~", "~0").replace("/", "~1").replace("\0", "\\u0000")
+    escaped = key[:LONGEST_KEY].replace("~", "~0").replace("/", "~1").replace("\0", "\\u0000")
     return "/" + escaped.encode("utf-8", "backslashreplace").decode()
 
 
-def strings_and_unfit(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every string, key and `Unfit` with its pointer, in the order of the text; no recursion."""
-    waiting: list[tuple[str, Any]] = [("", value)]
+Way = tuple[()] | tuple["Way", str | int]
+"""Where a part of a value lies: the way to what it is in, and its key or number there. It is written as a pointer only
+where somebody reads it, so that a long key costs nothing with everything that lies below it."""
+
+
+def pointer_of(way: Way) -> str:
+    parts = []
+    while way:
+        way, key = way
+        parts.append(pointer_part(key) if isinstance(key, str) else f"/{key}")
+    return "".join(reversed(parts))
+
+
+def strings_and_unfit(value: Any) -> Iterator[tuple[Way, Any]]:
+    """Every string, key and `Unfit` with the way to it, in the order of the text; no recursion."""
+    waiting: list[tuple[Way, Any]] = [((), value)]
     while waiting:
-        pointer, found = waiting.pop()
+        way, found = waiting.pop()
         if isinstance(found, dict):
-            parts = [(pointer + pointer_part(key), key, member) for key, member in found.items()]
-            yield from ((place, key) for place, key, _ in parts)
-            waiting += reversed([(place, member) for place, _, member in parts])
+            yield from (((way, key), key) for key in found)
+            waiting += reversed([((way, key), member) for key, member in found.items()])
         elif isinstance(found, list):
-            waiting += reversed([(f"{pointer}/{n}", member) for n, member in enumerate(found)])
+            waiting += reversed([((way, n), member) for n, member in enumerate(found)])
         elif isinstance(found, str | Unfit):
-            yield pointer, found
+            yield way, found
 
 
 def unfit_places(value: Any, place: Place, caps: Caps) -> Iterator[Problem]:
     """Everything in a parsed value that cannot be kept, each with its pointer."""
-    for pointer, found in strings_and_unfit(value):
+    for way, found in strings_and_unfit(value):
         if isinstance(found, Unfit):
-            yield from unfit_problem(found, place, pointer)
+            yield from unfit_problem(found, place, pointer_of(way))
             continue
         if "\0" in found:
-            yield nul_character(place, pointer)
+            yield nul_character(place, pointer_of(way))
         if SURROGATE.search(found):
-            yield lone_surrogate(place, pointer)
+            yield lone_surrogate(place, pointer_of(way))
         if len(found) > caps.string_characters:
-            yield string_too_long(place, pointer, len(found), caps)
+            yield string_too_long(place, pointer_of(way), len(found), caps)
 
 
 def unfit_problem(unfit: Unfit, place: Place, pointer: str) -> Iterator[Problem]:

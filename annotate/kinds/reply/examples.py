@@ -63,6 +63,8 @@ REFUSED = {
     "start a list": (label("needs_information", {**GTR, "start": [1]}), TEXT, "wrong_type", "start"),
     "end as text": (label("needs_information", {**GTR, "end": "7"}), TEXT, "wrong_type", "end"),
     "unknown type": (label("needs_information", {**GTR, "type": "typo"}), TEXT, "unknown_label", "type"),
+    "unknown field of a span": (label("needs_information", {**GTR, "color": "red"}), TEXT, "unknown_field", "color"),
+    "span without anything it has": (label("needs_information", {"from": 4}), TEXT, "unknown_field", "from"),
     "span is no object": (label("needs_information", "GTR"), TEXT, "wrong_type", "spans"),
     "spans are no list": ({**NEEDS, "spans": {"0": GTR}}, TEXT, "wrong_type", "spans"),
     "too many spans": (label("needs_information", *[GTR] * 100_000), TEXT, "too_many", "spans"),

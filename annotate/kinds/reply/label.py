@@ -1,21 +1,25 @@
 """The label of one reply: usable or not, whether it states a result, and what stopped the reading where."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from annotate.kinds.base import LabelError, Schema, Span
 from annotate.rules.quotes import slice_matches
-from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.base import Problem, first_problems, gettext_noop
+from annotate.traces.strict_json import pointer_part
 
 READABLE, NEEDS_INFORMATION, UNREPAIRABLE = LABELS = ("readable", "needs_information", "unrepairable_or_no_answer")
 SPAN_TYPES = ("definition", "reference", "background")
 SCHEMA: Schema = {"labels": list(LABELS), "span_types": list(SPAN_TYPES)}
 FIELDS = {"label", "states_no_result", "spans", "comment"}
+SPAN_FIELDS = {"start", "end", "type", "quote"}
 
 MAX_SPANS = 500
 """Far above what a reader marks in one reply; bounds what one answer may cost."""
 MAX_COMMENT = 4000
+MAX_NAME = 80
+"""How much of the name of an unknown field comes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +60,19 @@ def dump(label: ReplyLabel) -> dict[str, Any]:
 
 
 def unknown_fields(data: Mapping[str, Any]) -> list[Problem]:
-    return [
-        Problem(
-            code="unknown_field",
-            field=name,
-            expected=gettext_noop("A label has the fields %(fields)s."),
-            remedy=gettext_noop("Leave the other out."),
-            params={"fields": ", ".join(sorted(FIELDS))},
-        )
-        for name in sorted(set(data) - FIELDS)
-    ]
+    unknown = sorted(set(data) - FIELDS)
+    return first_problems(map(unknown_field, unknown), len(unknown))
+
+
+def unknown_field(name: str) -> Problem:
+    return Problem(
+        code="unknown_field",
+        field=name[:MAX_NAME],
+        pointer=pointer_part(name),
+        expected=gettext_noop("A label has the fields %(fields)s."),
+        remedy=gettext_noop("Leave the other out."),
+        params={"fields": ", ".join(sorted(FIELDS))},
+    )
 
 
 def field_problems(data: Mapping[str, Any]) -> list[Problem]:
@@ -130,20 +137,24 @@ def rule_problems(label: ReplyLabel) -> list[Problem]:
 
 
 def parse_spans(data: list[Any], text: str | None) -> tuple[tuple[Span, ...], list[Problem]]:
-    """The spans in order of place, each once, and what is wrong with the others."""
-    spans, problems = set(), []
+    """The spans in order of place, each once; none of them where there is something wrong with any."""
+    if problems := first_problems(span_problems(data, text)):
+        return (), problems
+    spans = {Span(entry["start"], entry["end"], entry["type"], entry["quote"]) for entry in data}
+    return tuple(sorted(spans, key=lambda span: (span.start, span.end, SPAN_TYPES.index(span.type)))), []
+
+
+def span_problems(data: list[Any], text: str | None) -> Iterator[Problem]:
     for place, entry in enumerate(data):
-        found = span_problem(entry, f"/spans/{place}", text)
-        if found:
-            problems.append(found)
-        else:
-            spans.add(Span(entry["start"], entry["end"], entry["type"], entry["quote"]))
-    return tuple(sorted(spans, key=lambda span: (span.start, span.end, SPAN_TYPES.index(span.type)))), problems
+        if found := span_problem(entry, f"/spans/{place}", text):
+            yield found
 
 
 def span_problem(entry: Any, pointer: str, text: str | None) -> Problem | None:
     if not isinstance(entry, Mapping):
         return wrong_type("spans", "object", pointer)
+    if unknown := set(entry) - SPAN_FIELDS:
+        return unknown_span_field(min(unknown), pointer)
     for name in ("start", "end"):
         if type(entry.get(name)) is not int:
             return wrong_type(name, "whole number", f"{pointer}/{name}")
@@ -152,6 +163,17 @@ def span_problem(entry: Any, pointer: str, text: str | None) -> Problem | None:
     if entry.get("type") not in SPAN_TYPES:
         return unknown_label("type", SPAN_TYPES, f"{pointer}/type")
     return place_problem(entry, pointer, text)
+
+
+def unknown_span_field(name: str, pointer: str) -> Problem:
+    return Problem(
+        code="unknown_field",
+        field=name[:MAX_NAME],
+        pointer=pointer + pointer_part(name),
+        expected=gettext_noop("A span has the fields %(fields)s."),
+        remedy=gettext_noop("Leave the other out."),
+        params={"fields": ", ".join(sorted(SPAN_FIELDS))},
+    )
 
 
 def place_problem(entry: Mapping[str, Any], pointer: str, text: str | None) -> Problem | None:
