@@ -4,16 +4,19 @@ Rows are staged in short transactions, unseen, and become visible by one flip. W
 unseen and is removed by the next import of the project. An uploaded file is imported by a job (`work.py`).
 """
 
+import contextlib
+import errno
 import hashlib
 import io
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -27,6 +30,8 @@ from annotate.traces.base import Problem, gettext_noop
 from annotate.traces.reading import Reading
 from annotate.traces.strict_json import Caps
 from annotate.traces.tally import Tally
+
+log = logging.getLogger(__name__)
 
 REMOVED_AT_ONCE = 200
 LEFT_TO_OTHERS, LONGEST_STAND_BACK = 2, 1.0
@@ -120,6 +125,7 @@ def read_in(
         ImportBatch.objects.filter(pk=batch.pk).update(sha256=hashlib.file_digest(file, "sha256").hexdigest())
     with io.BufferedReader(HeardFile(path, heard)) as file:
         name = batch.file_name
+        batch.project = project_now(batch.project)
         reading = Reading(file, file_name=name, format=format, caps=import_caps(), replace_nul=batch.replace_nul)
         staging = Staging(batch, batch.phase)
         try:
@@ -132,6 +138,13 @@ def read_in(
         except Overtaken:
             staging.tally.add_problem(interrupted(name))
             return finish(staging, reading)
+
+
+def project_now(project: Project) -> Project:
+    """The project as it is by now; whoever is changing it is waited for. Read behind the row that speaks of traces to
+    come, as how they are read is not changed from then on, and again behind their flip, as who labels may be."""
+    with transaction.atomic():
+        return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 class HeardFile(io.FileIO):
@@ -151,14 +164,14 @@ class HeardFile(io.FileIO):
 def plan(project: Project, stand_back: Callable[[float], object] = nothing) -> None:
     """Give annotators what came in. Also where nothing is new: an import that was cut off behind its flip left items
     that nobody has in a plan. A long import ends later than its caller looked at the clock."""
-    assigning.extend_panel(project=project, now=timezone.now(), stand_back=stand_back)
+    assigning.extend_panel(project=project_now(project), now=timezone.now(), stand_back=stand_back)
 
 
 @work.handles(uploading.KIND)
 def import_upload(job: work.Job) -> dict[str, Any]:
     """Import an uploaded file. A try that was cut off before its flip leaves no record; one that was cut off behind it
     is only planned. It ends some time, whatever stands in the file, so the lease is kept all the way."""
-    with job.kept():
+    with job.kept(), given_up_when_full(job):
         with transaction.atomic():  # who slept through a lease must not end the import of who took over
             job.extend()
             refuse_unfinished(job.row.project)
@@ -177,9 +190,9 @@ def import_upload(job: work.Job) -> dict[str, Any]:
 def begin_again(job: work.Job, cut_off: ImportBatch | None) -> ImportBatch:
     """The batch of this try, noted with the job, when all of earlier ones is removed."""
     row, given = job.row, job.row.payload
+    remove_staged(leftovers(row.project), heard=lambda: job.progress(0))
     if not uploading.path_of(row).is_file():
         raise JobFailed(FILE_IS_GONE)
-    remove_staged(leftovers(row.project), heard=lambda: job.progress(0))
     if cut_off is not None:  # nobody asked for what became of it
         ImportBatch.objects.filter(pk=cut_off.pk, state=ImportBatch.State.REFUSED, traces=None).delete()
     with transaction.atomic():
@@ -202,6 +215,36 @@ def stand_back(seconds: float) -> None:
         time.sleep(min(LEFT_TO_OTHERS * seconds, LONGEST_STAND_BACK))
 
 
+@contextlib.contextmanager
+def given_up_when_full(job: work.Job) -> Iterator[None]:
+    """On a full disk nobody can submit either, and another try would fill it again: so the file goes first, which makes
+    room to remove what was read of it, and the job is given up."""
+    try:
+        yield
+    except (DatabaseError, OSError) as error:
+        if not is_full(error):
+            raise
+        log.error("Work %s met a full disk; its file is removed.", job.row.pk)
+        uploading.path_of(job.row).unlink(missing_ok=True)
+        with contextlib.suppress(DatabaseError):  # full all the same; the next import of the project removes the rest
+            with transaction.atomic():
+                job.extend()
+                refuse_unfinished(job.row.project)
+            remove_staged(leftovers(job.row.project), heard=lambda: job.progress(0))
+        raise JobFailed(DISK_IS_FULL) from error
+
+
+def is_full(error: Exception) -> bool:
+    """As SQLite, PostgreSQL and the system say it."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "database or disk is full" in str(error) or getattr(error.__cause__, "sqlstate", "") == "53100"
+
+
+DISK_IS_FULL = gettext_noop(
+    "The server's disk is full. The uploaded file was removed to make room; have whoever runs the server make more, "
+    "then upload it again."
+)
 FILE_IS_GONE = gettext_noop("The uploaded file is not there any more. Upload it again.")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
 from annotate import assigning, lead_queries
@@ -411,13 +412,16 @@ def find_set_up(secret: str, *, now: datetime) -> Invite | None:
 
 
 def set_up_first_lead(*, secret: str, username: str, password: str, now: datetime) -> Person | None:
-    """Spend the link and make the account, both or neither. None where the link is spent or expired by now."""
+    """Spend the link and make the account, both or neither. None where the link is spent or expired by now. The
+    password is hashed before, as nobody may wait for that."""
+    hashed = make_password(password)
     with transaction.atomic():
         link = Invite.objects.filter(
             token_hash=hash_of(secret), purpose=Invite.Purpose.SET_UP, spent_at=None, expires_at__gt=now
         )
         if not link.update(spent_at=now):
             return None
-        person = Person.objects.create_person(username, password, may_create_projects=True)
+        username = Person.normalize_username(username)
+        person = Person.objects.create(username=username, password=hashed, may_create_projects=True)
         Event.objects.create(person=person, action="first_lead_set_up")
     return person

@@ -5,9 +5,11 @@ to the job of that name, and is removed when that job is done, or nobody's.
 """
 
 import contextlib
+import errno
 import os
 import re
 import secrets
+import shutil
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +20,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import HttpRequest
@@ -35,6 +37,10 @@ CHUNK_BYTES = 64 * 1024
 OUR_NAME = re.compile(r"[0-9a-f]{32}")
 KEPT_WHEN_DEAD = timedelta(days=7)
 """So long a job that was given up can be tried again without another upload."""
+RESERVE_BYTES = 200 * 1024**2
+"""So much room an upload leaves on the disk, whatever else it needs: people who submit write there too."""
+LOOK_BYTES = 4 * 1024**2
+"""So often at least the room is looked at while a file is received."""
 NOBODYS_SECONDS = 24 * 3600
 """A file without a job is still being received, or was left behind; a day after its last byte it is the latter."""
 
@@ -50,7 +56,7 @@ class Incoming(UploadedFile):
         settings.UPLOADS_FOLDER.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = settings.UPLOADS_FOLDER / secrets.token_hex(16)
         self.file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")
-        self.size = 0
+        self.size = self.looked_at = 0
         self.disk_error: OSError | None = None
         # Also where whoever sent it went away in the middle, and nobody closes it.
         self.removal = weakref.finalize(self, remove, self.file, self.path)
@@ -60,13 +66,27 @@ class Incoming(UploadedFile):
         return self.size > settings.UPLOAD_MAX_BYTES
 
     def add(self, data: bytes) -> None:
-        """Past the cap, and on a full disk, only the bytes are counted, so that the sender can be told why."""
+        """Past the cap, and where the disk has no room, only the bytes are counted, so that the sender can be told
+        why."""
         self.size += len(data)
         if self.is_too_large or self.disk_error:
             self.file.truncate(0)
             return
         try:
             self.file.write(data)
+        except OSError as error:
+            self.disk_error = error
+        if self.size - self.looked_at >= LOOK_BYTES:
+            self.look_for_room()
+
+    def look_for_room(self) -> None:
+        """What is left has to hold what importing the file writes into the database, and a reserve."""
+        self.looked_at = self.size
+        try:
+            self.file.flush()
+            needed = RESERVE_BYTES + (self.size if is_beside_database(self.path) else 0)
+            if shutil.disk_usage(self.path.parent).free < needed:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self.disk_error = error
 
@@ -91,6 +111,14 @@ class Incoming(UploadedFile):
         super().close()
 
 
+def is_beside_database(path: Path) -> bool:
+    """Whether the database is a file on the same disk, and grows there by what is imported."""
+    if connection.vendor != "sqlite":
+        return False
+    database = Path(connection.settings_dict["NAME"])
+    return not database.exists() or database.stat().st_dev == path.stat().st_dev
+
+
 def remove(file: IO[bytes], path: Path) -> None:
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # what could not be written before cannot be now either
@@ -105,6 +133,7 @@ class ToFolder(FileUploadHandler):
             raise StopUpload(connection_reset=True)
         super().new_file(*args, **kwargs)
         self.file = Incoming(self.content_type)
+        self.request.incoming = [*getattr(self.request, "incoming", []), self.file]
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.file.add(raw_data)
@@ -116,6 +145,20 @@ class ToFolder(FileUploadHandler):
     def upload_interrupted(self) -> None:
         if hasattr(self, "file"):
             self.file.close()
+
+
+def closed_in_the_end(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """A middleware: what a request brought and nobody kept is gone with its answer, also where it broke off in the
+    middle and something still holds on to it."""
+
+    def middleware(request: HttpRequest) -> Any:
+        try:
+            return get_response(request)
+        finally:
+            for file in getattr(request, "incoming", ()):
+                file.close()
+
+    return middleware
 
 
 def brings_files(allowed: Callable[..., bool]) -> Callable[[Callable], Callable]:
@@ -296,6 +339,7 @@ def refuse_file(file: Incoming, n_bytes: int | None) -> None:
             )
         )
     file.sync()
+    file.look_for_room()
     if file.disk_error:
         raise Refused(
             Problem(

@@ -163,15 +163,15 @@ class Job:
         is_over = threading.Event()
 
         def keep() -> None:
-            try:
-                while not is_over.wait(LEASE.total_seconds() / 3):
+            while not is_over.wait(LEASE.total_seconds() / 3):
+                try:
                     self.extend()
-            except LeaseLost:  # the next word of the job itself meets it too
-                pass
-            except Exception:
-                log.exception("The lease of work %s could not be extended.", self.row.pk)
-            finally:
-                connection.close()
+                except LeaseLost:  # the next word of the job itself meets it too
+                    break
+                except Exception:
+                    log.exception("The lease of work %s could not be extended; it is tried again.", self.row.pk)
+                    connection.close()
+            connection.close()
 
         self.extend()
         keeper = threading.Thread(target=keep, name=f"lease of work {self.row.pk}", daemon=True)

@@ -12,7 +12,11 @@ import django
 from celery import Celery, signals
 from django.utils.module_loading import autodiscover_modules
 
+from config import broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+broker.use()
 
 # Without Celery's own adaptation to Django, which puts the current folder first among those that modules come from,
 # also in the web server and in every command.

@@ -6,7 +6,9 @@ by the child that met it.
 
 import argparse
 import contextlib
+import ctypes
 import errno
+import fcntl
 import ipaddress
 import json
 import os
@@ -31,6 +33,10 @@ START_SECONDS = 60
 END_SECONDS = 15
 FIRST_PAUSE, LONGEST_PAUSE = 1, 60
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOCK = "serving"
+"""A file in the data folder, locked by whoever serves it; their process stands in it."""
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+PR_SET_PDEATHSIG = 1
 
 
 def main(words):
@@ -95,8 +101,14 @@ def serve(data, *, host, port, demo):
     host = host.strip("[]")
     end_on_signals()
     refuse_demo_for_others(host, demo)
+    refuse_served(data)
     refuse_taken_port(host, port)
     allow_host(host)
+    with held(data):
+        serve_alone(data, host=host, port=port, demo=demo)
+
+
+def serve_alone(data, *, host, port, demo):
     migrate(data)
     ours("collectstatic", "--no-input", "--verbosity", "0")
     url = f"http://{public_name(host)}:{port}/"
@@ -110,6 +122,34 @@ def serve(data, *, host, port, demo):
         wait_for_page(children, host, port)
         print(*filter(None, [f"Sightline is at {url}", welcome, "Ctrl+C ends it."]), sep="\n", flush=True)
         watch(children)
+
+
+@contextlib.contextmanager
+def held(data):
+    """Nobody else serves this data folder meanwhile, however this process ends."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (data / LOCK).open("a+") as file:
+        lock(file)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def refuse_served(data):
+    """Said before anything else is looked at, or made."""
+    with contextlib.suppress(FileNotFoundError), (data / LOCK).open() as file:
+        lock(file)
+
+
+def lock(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = f"process {file.read()}"
+        say(f"Sightline already runs on this data folder ({holder}); end it, or choose another with --data.")
+        raise SystemExit(1) from None
 
 
 def web(host, port):
@@ -260,6 +300,17 @@ def end(number, frame):
     raise SystemExit(0)
 
 
+def end_with(parent):
+    """For a new child on Linux: it is told to end when we are gone, also where we could not say so ourselves."""
+
+    def ask():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
+
+
 class Child:
     """A process of ours."""
 
@@ -272,7 +323,10 @@ class Child:
         self.began, self.starts_at = time.monotonic(), None
         # A group of its own: Ctrl+C in a terminal reaches us alone, and answers under way are finished. What we say on
         # standard output is for programs too, so nobody else says anything there.
-        self.process = subprocess.Popen(self.command, cwd=ROOT, process_group=0, stdout=sys.stderr)
+        end_with_us = LIBC and end_with(os.getpid())
+        self.process = subprocess.Popen(
+            self.command, cwd=ROOT, process_group=0, stdout=sys.stderr, preexec_fn=end_with_us
+        )
 
     @property
     def has_ended(self):

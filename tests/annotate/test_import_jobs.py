@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from annotate import importing, lead_queries, uploading, work
 from annotate.importing import import_traces
@@ -154,7 +154,8 @@ def test_on_a_full_disk_the_upload_goes_first_and_the_import_is_given_up(cast, f
         seen.append((counts()[1], path.exists()))
         return remove(*words, **options)
 
-    monkeypatch.setattr(*((importing.Staging, "stage") if where == "read" else (importing.assigning, "extend_panel")), full)
+    step = (importing.Staging, "stage") if where == "read" else (importing.assigning, "extend_panel")
+    monkeypatch.setattr(*step, full)
     monkeypatch.setattr(importing, "remove_staged", removing)
     assert drain() == {State.DEAD: 1}
     row.refresh_from_db()
@@ -168,6 +169,24 @@ def test_on_a_full_disk_the_upload_goes_first_and_the_import_is_given_up(cast, f
     assert drain() == {State.DONE: 1}
     assert result_of(again)[1] == "imported"
     assert Assignment.objects.filter(annotator=cast.ana).count() == 120
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_file_that_cannot_grow_gives_the_import_up_and_takes_what_people_write_again(cast):
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL cannot be given so small a disk")
+    row = upload(cast, many(300, messages=[{"role": "user", "text": "x" * 2000}, {"role": "assistant", "text": "ok"}]))
+    with connection.cursor() as cursor:
+        (n_pages,) = cursor.execute("PRAGMA page_count").fetchone()
+        cursor.execute(f"PRAGMA max_page_count = {n_pages + 40}")
+    assert drain() == {State.DEAD: 1}
+    row.refresh_from_db()
+    assert row.error == importing.DISK_IS_FULL
+    assert counts() == (0, 0, 0)
+    assert not uploading.path_of(row).exists()
+    Event.objects.create(project=cast.project, action="x", detail={"text": "x" * 20_000})
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA max_page_count = 1073741823")
 
 
 @pytest.mark.django_db

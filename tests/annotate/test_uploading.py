@@ -388,9 +388,7 @@ def test_a_sender_that_goes_away_in_the_middle_leaves_nothing(cast, folder, body
 def test_what_was_cut_off_is_gone_with_its_answer_though_it_is_still_held(cast, folder, body, monkeypatch):
     """Through all middleware; whatever logs an exception may hold on to its frames for long."""
     made, held = [], uploading.Incoming.__init__
-    monkeypatch.setattr(
-        uploading.Incoming, "__init__", lambda self, *words: made.append(self) or held(self, *words)
-    )
+    monkeypatch.setattr(uploading.Incoming, "__init__", lambda self, *words: made.append(self) or held(self, *words))
     client = Client(raise_request_exception=False)
     client.force_login(cast.lea.person)
     body = Body(MIB, **body)

@@ -1,6 +1,7 @@
 """A lead's script does what the pages of a project do."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from django.core.cache import cache
@@ -9,7 +10,7 @@ from django.db import connection
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.test.utils import CaptureQueriesContext
 
-from annotate import inviting, tasks, work
+from annotate import inviting, tasks, uploading, work
 from annotate.models import Assignment, Event, ImportBatch, Item, Membership, Protocol, Role, Work
 from tests.annotate.api.asking import Script, codes
 from tests.factories import (
@@ -389,6 +390,18 @@ def test_the_body_is_the_file_under_whatever_type_a_script_sends(cast, lea, uplo
     assert upload_raw(lea, cast, lines(TRACE), kind=kind).status_code == 202
     work.drain()
     assert Item.objects.count() == 1
+
+
+@pytest.mark.parametrize("upload", [upload_form, upload_raw])
+def test_an_upload_without_room_is_refused_with_a_status_of_its_own(cast, lea, uploads, upload, monkeypatch):
+    usage = SimpleNamespace(free=uploading.RESERVE_BYTES - 1)
+    monkeypatch.setattr(uploading.shutil, "disk_usage", lambda path: usage)
+    response = upload(lea, cast, lines(TRACE))
+    assert response.status_code == 507
+    assert [problem["code"] for problem in response.json()["problems"]] == ["no_space"]
+    assert list(uploads.iterdir()) == []
+    usage.free += 10_000
+    assert upload(lea, cast, lines(TRACE)).status_code == 202
 
 
 def test_choices_stand_behind_the_question_mark(cast, lea, uploads):
