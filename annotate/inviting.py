@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from annotate import assigning, lead_queries, people, setting_up
+from annotate import assigning, people, setting_up
 from annotate.errors import NotYours, Refused
 from annotate.models import Event, Invite, Membership, Person, Project, Role
 from annotate.traces.base import Problem, gettext_noop
@@ -31,14 +31,13 @@ def make_invite(
 ) -> tuple[Invite, str]:
     """A link and its secret, which is told here and never again. Without languages a reviewer or lead has those of the
     project; an annotator's are said."""
-    if by is not None and not lead_queries.led_projects(by).filter(pk=project.pk).exists():
-        raise NotYours
-    setting_up.check_choice("role", role, Role.values)
-    check_note(note)
-    check_days(days)
-    languages = list(languages) or (project.languages if role != Role.ANNOTATOR else [])
     secret = secrets.token_urlsafe(32)
     with transaction.atomic():
+        project = people.lock_people(project) if by is None else people.lock_led(project, by)
+        setting_up.check_choice("role", role, Role.values)
+        check_note(note)
+        check_days(days)
+        languages = list(languages) or (project.languages if role != Role.ANNOTATOR else [])
         invite = Invite.objects.create(
             token_hash=setting_up.hash_of(secret),
             purpose=Invite.Purpose.PROJECT,
@@ -137,19 +136,24 @@ NAME_TAKEN = Problem(
 
 
 def spend(secret: str, now: datetime) -> Invite | None:
-    """Claim the link; of two who use it at once, one gets it."""
-    token_hash = setting_up.hash_of(secret)
-    if not open_invites(now).filter(token_hash=token_hash).update(spent_at=now):
+    """Claim the link; of two who use it at once, one gets it. The people of its project are locked before the link, as
+    whoever retires its maker does, so that these two cannot wait for each other."""
+    invite = find_invite(secret, now)
+    if invite is None:
         return None
-    return Invite.objects.select_related("project").get(token_hash=token_hash)
+    invite.project = people.lock_people(invite.project)
+    return invite if open_invites(now).filter(pk=invite.pk).update(spent_at=now) else None
 
 
 def take_part(invite: Invite, person: Person, now: datetime) -> Membership:
-    """The part that a claimed link gives, with its plan."""
-    project = people.lock_people(invite.project)
+    """The part that a claimed link gives, with its plan; its languages are those that the project still has."""
+    project = invite.project
     if (problem := why_not(person, project)) is not None:
         raise Refused(problem)
-    member = setting_up.place_of(project, person, invite.role, "", tuple(invite.languages))
+    languages = tuple(language for language in project.languages if language in invite.languages)
+    if not languages:
+        raise Refused(NO_LANGUAGE)
+    member = setting_up.place_of(project, person, invite.role, "", languages)
     Invite.objects.filter(pk=invite.pk).update(spent_by=person)
     detail = {"code": member.code, "role": member.role, "invite": invite.pk}
     Event.objects.create(project=project, person=person, action="member_joined", detail=detail)
@@ -163,6 +167,12 @@ HAS_A_PART = Problem(
     expected=gettext_noop("You have a part in this project already."),
     remedy=gettext_noop("The link is still good for somebody else."),
 )
+NO_LANGUAGE = Problem(
+    code="no_language",
+    field="languages",
+    expected=gettext_noop("The project does not have the languages of this invitation any more."),
+    remedy=gettext_noop("Ask a lead for a new one."),
+)
 HAS_LEFT = Problem(
     code="has_left",
     field="person",
@@ -173,10 +183,9 @@ HAS_LEFT = Problem(
 
 def revoke_invite(*, project: Project, invite_id: int, by: Person, now: datetime) -> bool:
     """Take a link back. False where it was used or taken back before; NotYours where the project has no such link."""
-    if not lead_queries.led_projects(by).filter(pk=project.pk).exists():
-        raise NotYours
     links = Invite.objects.filter(pk=invite_id, project=project)
     with transaction.atomic():
+        people.lock_led(project, by)
         revoked = links.filter(spent_at=None, revoked_at=None).update(revoked_at=now)
         if revoked:
             Event.objects.create(project=project, person=by, action="invite_revoked", detail={"invite": invite_id})

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotate import lead_queries
+from annotate import people
 from annotate.errors import NotYours
 from annotate.kinds.base import LabelError
 from annotate.models import Event, Item, Person, Phase, Project, Settlement
@@ -25,12 +25,11 @@ class Known:
 def settle_known(*, lead: Person, project: Project, item_id: int, known: Known, now: datetime) -> None:
     """Store the known answer of a practice item; an earlier one is kept beside it, no longer current. NotYours where
     the person leads no such project or it has no such practice item, LabelError where a reason is missing."""
-    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
-        raise NotYours
     missing = [name for name in ("reason_en", "reason_zh") if not getattr(known, name)]
-    if missing:
-        raise LabelError(*map(reason_missing, missing))
     with transaction.atomic():
+        people.lock_led(project, lead)
+        if missing:
+            raise LabelError(*map(reason_missing, missing))
         item = Item.objects.select_for_update(no_key=True).filter(pk=item_id, project=project, phase=Phase.PRACTICE)
         if not item.exists():
             raise NotYours

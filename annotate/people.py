@@ -19,11 +19,21 @@ def lock_people(project: Project) -> Project:
     return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
+def lock_led(project: Project, by: Person) -> Project:
+    """The project as it is now and stays until this transaction ends, so that its leads change it one after the other;
+    NotYours for who does not lead it. That is looked at behind the lock: who is retired while they wait for it changes
+    nothing any more."""
+    project = lock_people(project)
+    if not lead_queries.led_projects(by).filter(pk=project.pk).exists():
+        raise NotYours
+    return project
+
+
 def member_to_change(project: Project, member_id: int, by: Person) -> Membership:
     """The member as they are now and stay until this transaction ends; NotYours for who does not lead the project."""
-    project = lock_people(project)
+    project = lock_led(project, by)
     member = Membership.objects.filter(project=project, pk=member_id).select_related("person").first()
-    if member is None or not lead_queries.led_projects(by).filter(pk=project.pk).exists():
+    if member is None:
         raise NotYours
     member.project = project
     return member

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from annotate import assigning, lead_queries
+from annotate import assigning, lead_queries, people
 from annotate.errors import NotYours, Refused
 from annotate.kinds.registry import all_kinds
 from annotate.models import Event, Invite, Membership, Person, Phase, Project, Protocol, Role
@@ -173,19 +173,11 @@ def check_choice(field: str, value: str, allowed: Sequence[str], *, code: str = 
         )
 
 
-def held(project: Project, by: Person) -> Project:
-    """The project as it is now, held until the transaction ends, so that two leads change it one after the other.
-    Without its key, which whatever is added to the project refers to: that waits for nothing here."""
-    if not lead_queries.led_projects(by).filter(pk=project.pk).exists():
-        raise NotYours
-    return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-
-
 def update_project(*, project: Project, new: ProjectSettings, by: Person, now: datetime) -> Project:
     """Change what may be changed; Refused where traces, members or labels rest on what it was."""
     check_settings(new)
     with transaction.atomic():
-        project = held(project, by)
+        project = people.lock_led(project, by)
         old = settings_of(project)
         changed = [name for name in ProjectSettings.__dataclass_fields__ if getattr(old, name) != getattr(new, name)]
         if not changed:
@@ -256,7 +248,7 @@ def open_phase(*, project: Project, phase: str, by: Person, now: datetime) -> No
     closed."""
     check_choice("phase", phase, Phase.values)
     with transaction.atomic():
-        project = held(project, by)
+        project = people.lock_led(project, by)
         closed = Phase.values[Phase.values.index(phase) + 1 : Phase.values.index(project.open_phase) + 1]
         n_shown = lead_queries.n_shown(project, phases=closed) if closed else 0
         if n_shown:
@@ -293,7 +285,7 @@ def new_protocol(
     check_text("guideline_en", english or chinese, limit=MAX_GUIDELINE)
     check_text("guideline_zh", chinese or english, limit=MAX_GUIDELINE)
     with transaction.atomic():
-        project = held(project, by)
+        project = people.lock_led(project, by)
         newest = project.protocols.order_by("-number").first()
         if newest.number != after:
             raise Refused(opened_meanwhile(newest.number))

@@ -68,6 +68,8 @@ class Staging:
         for trace in new:
             if found := names_in(trace, self.text_beside_calls):
                 self.tally.add_problem(names_a_model(trace, found))
+            if trace.language and trace.language not in self.project.languages:
+                self.tally.add_problem(language_not_read(trace, self.project.languages))
         self.n_present += sum(known.get(trace.source_id) == hashes[trace.source_id] for trace in traces)
         if self.skip_bad or not self.tally.n_problems:
             self.write(new, hashes)
@@ -167,6 +169,20 @@ def names_a_model(trace: base.Trace, found: dict[str, list[str]]) -> Problem:
         id=trace.source_id,
         names=listed(names, NAMES_TOLD),
         places=listed(list(found), PLACES_TOLD),
+    )
+
+
+def language_not_read(trace: base.Trace, languages: Sequence[str]) -> Problem:
+    return trace.place.problem(
+        "language_not_read",
+        expected=gettext_noop(
+            "A language of the project (%(allowed)s); trace “%(id)s” is in “%(language)s”, so it is planned for nobody."
+        ),
+        remedy=gettext_noop("Add the language to the project and to what its people read, if that is meant."),
+        warning=True,
+        id=trace.source_id,
+        language=trace.language,
+        allowed=", ".join(languages),
     )
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotate import lead_queries, setting_up
+from annotate import lead_queries, people, setting_up
 from annotate.api.fields import Choice, Flag, Many, Moment, Text, Whole
 from annotate.api.operations import LEADS, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
@@ -105,7 +105,7 @@ def change_project(request, project):
     body = read_body(ProjectBody, request.data)
     phase = body.pop("open_phase", None)
     with transaction.atomic():
-        project = setting_up.held(led_project(request, project), request.user)
+        project = people.lock_led(led_project(request, project), request.user)
         if body:
             new = replace(setting_up.settings_of(project), **{**body, **tuples(body)})
             setting_up.update_project(project=project, new=new, by=request.user, now=timezone.now())

@@ -11,6 +11,9 @@ from annotate.traces.chat_messages import as_json
 
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 LATIN_WORD = re.compile("[A-Za-z]+")
+SAID = {"en": "en", "eng": "en", "english": "en"}
+SAID |= dict.fromkeys(["zh", "zho", "chi", "cmn", "chinese", "mandarin", "中文", "汉语", "普通话"], "zh")
+"""Languages as a file may say them, by code or by name, before any region or script."""
 BRIEFING = {
     "en": {
         "": "What you know",
@@ -37,7 +40,7 @@ def language_of(messages: Sequence[Message], said: Iterable[Mapping[str, Any]]) 
     for there in said:
         language = there.get("language")
         if isinstance(language, str) and language.strip():
-            return language[:2].lower() if language[:2].lower() in BRIEFING else ""
+            return SAID.get(re.split(r"[-_\s(]", language.strip().lower())[0], "")
     text = "\n".join(message.text for message in messages if message.role == "user")
     return "zh" if len(HAN.findall(text)) > len(LATIN_WORD.findall(text)) else "en"
 

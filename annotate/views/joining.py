@@ -42,7 +42,9 @@ def join_as_somebody_new(request, secret, invite):
     if form.is_valid():
         try:
             member = inviting.join_with_new_account(secret=secret, now=timezone.now(), **form.cleaned_data)
-        except Refused as refusal:  # somebody else took the name meanwhile
+        except Refused as refusal:  # somebody else took the name meanwhile, or the project changed
+            if refusal.problem.field != "username":
+                return show(request, invite, form=form, problem=refusal.problem, status=409)
             form.add_error("username", gettext(refusal.problem.expected))
         else:
             if member is None:

@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from annotate import assigning, inviting, setting_up
+from annotate import accounts, assigning, inviting, people, setting_up
 from annotate.errors import NotYours, Refused
 from annotate.models import Assignment, Event, Invite, Membership, Person, Role
 from tests.annotate.meeting import at_once, under_way
-from tests.factories import NOW, make_cast, make_item, make_person, make_project, make_trace
+from tests.factories import NOW, make_cast, make_item, make_member, make_person, make_project, make_trace
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long enough sentence"
@@ -197,6 +197,28 @@ def test_codes_are_free_whatever_codes_were_chosen_before(cast):
     assert [join(secret_of(cast), name).code for name in ("rosa", "tim", "uma")] == ["a3", "a5", "a6"]
 
 
+def drop(project, *languages):
+    project.languages = [language for language in project.languages if language not in languages]
+    project.save()
+
+
+def test_languages_that_the_project_dropped_meanwhile_are_not_given(cast):
+    secret = secret_of(cast, languages=["en", "zh"])
+    drop(cast.project, "zh")
+    assert join(secret).languages == ["en"]
+
+
+@pytest.mark.parametrize("how", [join, join_new])
+def test_a_link_of_whose_languages_the_project_has_none_any_more_is_refused_and_stays(cast, how):
+    secret = secret_of(cast, languages=["zh"])
+    drop(cast.project, "zh")
+    problem = refusal_of(how, secret)
+    assert problem.code == "no_language"
+    assert problem.as_dict()["expected"] == "The project does not have the languages of this invitation any more."
+    assert not Membership.objects.filter(project=cast.project, person__username="rosa").exists()
+    assert inviting.find_invite(secret, LATER) is not None
+
+
 # What makes it work no more
 
 
@@ -358,3 +380,47 @@ def test_a_link_taken_back_while_it_is_used_is_either_used_or_taken_back(is_firs
     assert (member is not None, is_revoked) == (is_first, not is_first)
     made.refresh_from_db()
     assert (made.spent_at is None, made.revoked_at is None) == (not is_first, is_first)
+
+
+def retire_lead(cast, member):
+    return people.retire_member(project=cast.project, member_id=member.pk, by=cast.lea.person, now=LATER)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("how", ["retired", "closed"])
+def test_links_used_while_their_maker_leaves_are_used_or_dead_and_nobody_waits_for_ever(how):
+    for attempt in range(8):
+        cast = make_cast()
+        kim = make_member(cast.project, f"kim{attempt}", Role.LEAD)
+        secrets = [secret_of(cast, by=kim.person) for _ in range(4)]
+        joins = [partial(inviting.join_project, secret=secret, person=make_person(f"p{attempt}-{place}"), now=LATER)
+                 for place, secret in enumerate(secrets)]  # fmt: skip
+        leave = {
+            "retired": partial(retire_lead, cast, kim),
+            "closed": partial(accounts.deactivate, person=kim.person, now=LATER),
+        }[how]
+        *members, left = at_once(*joins, leave)
+        assert left is (True if how == "retired" else None)
+        assert all(member is None or isinstance(member, Membership) for member in members), members
+        n_used = sum(member is not None for member in members)
+        assert Membership.objects.filter(project=cast.project).count() == 5 + n_used
+        links = Invite.objects.filter(project=cast.project)
+        assert (links.filter(revoked_at=None).count(), links.filter(spent_at=None).count()) == (n_used, 4 - n_used)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("role", ["lead", "annotator"])
+def test_a_lead_who_is_retired_while_making_or_taking_back_a_link_does_neither(role):
+    cast = make_cast()
+    kim = make_member(cast.project, "kim", Role.LEAD)
+    made, _ = invite(cast)
+    take_back = partial(inviting.revoke_invite, project=cast.project, invite_id=made.pk, by=kim.person, now=LATER)
+    make = partial(invite, cast, by=kim.person, role=role)
+    for act in (make, take_back):
+        is_retired, refused = under_way(lambda: retire_lead(cast, kim), act)
+        assert is_retired is True
+        assert isinstance(refused, NotYours)
+        Membership.objects.filter(pk=kim.pk).update(left_at=None)
+    made.refresh_from_db()
+    assert made.revoked_at is None
+    assert Invite.objects.count() == 1

@@ -5,11 +5,12 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotate import knowing, queries
+from annotate import knowing, people, queries
 from annotate.errors import NotYours
 from annotate.kinds.base import LabelError
-from annotate.models import Event, Settlement
-from tests.factories import NOW, make_cast, make_item
+from annotate.models import Event, Role, Settlement
+from tests.annotate.meeting import under_way
+from tests.factories import NOW, make_cast, make_item, make_member
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -134,3 +135,20 @@ def test_other_items_and_other_people_get_the_one_404(client, cast, item):
         assert client.get(address(item)).status_code == 404
         assert client.post(address(item), form()).status_code == 404
     assert not Settlement.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lead_who_is_retired_meanwhile_gives_no_answer():
+    cast = make_cast()
+    kim = make_member(cast.project, "kim", Role.LEAD)
+    item = make_item(cast.project, phase="practice")
+
+    def retire():
+        return people.retire_member(project=cast.project, member_id=kim.pk, by=cast.lea.person, now=NOW)
+
+    is_retired, refused = under_way(retire, lambda: settle(cast, item, by=kim))
+    assert is_retired is True
+    assert isinstance(refused, NotYours)
+    assert not Settlement.objects.exists()
+    settle(cast, item)
+    assert Settlement.objects.get().person == cast.lea.person

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
-from annotate import assigning, setting_up
+from annotate import assigning, people, setting_up
 from annotate.errors import NotYours, Refused
 from annotate.kinds.reply.kind import KIND
 from annotate.models import Assignment, Event, ImportBatch, Invite, Membership, Person, Project, Protocol, Role, Round
-from tests.annotate.meeting import at_once
+from tests.annotate.meeting import at_once, under_way
 from tests.factories import (
     NOW,
     make_assignment,
@@ -543,3 +543,32 @@ def test_there_is_no_link_once_somebody_may_create_projects():
     before = Invite.objects.count()
     assert setting_up.first_lead_secret(now=NOW) is None
     assert Invite.objects.count() == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("what", ["settings", "phase", "protocol"])
+def test_a_lead_who_is_retired_meanwhile_changes_nothing_any_more(what):
+    cast = make_cast()
+    kim = make_member(cast.project, "kim", Role.LEAD)
+    common = {"project": cast.project, "by": kim.person, "now": NOW}
+    changed = replace(setting_up.settings_of(cast.project), title_en="Kim's", show="plain")
+    words = {"guideline_en": "a", "guideline_zh": "b", "change_note": "c", "after": 1}
+
+    def act():
+        if what == "settings":
+            return setting_up.update_project(new=changed, **common)
+        if what == "phase":
+            return setting_up.open_phase(phase="practice", **common)
+        return setting_up.new_protocol(**words, **common)
+
+    def retire():
+        return people.retire_member(project=cast.project, member_id=kim.pk, by=cast.lea.person, now=NOW)
+
+    is_retired, refused = under_way(retire, act)
+    assert is_retired is True
+    assert isinstance(refused, NotYours)
+    project = Project.objects.get(pk=cast.project.pk)
+    assert (project.title_en, project.open_phase) == (cast.project.title_en, cast.project.open_phase)
+    assert project.protocols.count() == 1
+    Membership.objects.filter(pk=kim.pk).update(left_at=None)
+    assert not isinstance(act(), Exception)

@@ -25,8 +25,8 @@ def bring_in(tmp_path):
     return bring_in
 
 
-def warnings(report):
-    return [warning for warning in report.tally.warnings if warning.code == "names_a_model"]
+def warnings(report, code="names_a_model"):
+    return [warning for warning in report.tally.warnings if warning.code == code]
 
 
 def asked(question="a", answer="b", id_="t1", **members):
@@ -111,6 +111,33 @@ def test_the_command_says_it(capsys, tmp_path):
     out, err = capsys.readouterr()
     assert [warning["code"] for warning in json.loads(out)["files"][0]["warnings"]] == ["names_a_model"]
     assert "ChatGPT" in err
+
+
+def unread(report):
+    return [warning.params["id"] for warning in warnings(report, "language_not_read")]
+
+
+def test_a_trace_in_a_language_the_project_does_not_have_is_brought_in_and_warned_of(bring_in):
+    project = make_project(languages=["en"])
+    traces = [asked(id_="none"), asked(id_="english", language="en"), asked(id_="chinese", language="zh")]
+    report = bring_in(*traces, into=project)
+    assert (report.is_refused, report.n_new, unread(report)) == (False, 3, ["chinese"])
+    (warning,) = warnings(report, "language_not_read")
+    assert (warning.line, warning.warning) == (3, True)
+    assert "the project (en); trace “chinese” is in “zh”, so it is planned for nobody." in warning.sentence()
+    batch = ImportBatch.objects.get()
+    assert batch.counts["skipped"] == {"language_not_read": 1}
+    assert [kept["code"] for kept in batch.warnings] == ["language_not_read"]
+    assert unread(bring_in(*traces, into=project)) == []  # it is there already
+    assert unread(bring_in(*traces, into=make_project(languages=["en", "zh"]))) == []
+
+
+def test_warnings_of_a_language_are_listed_up_to_a_number_and_all_counted(bring_in, monkeypatch):
+    monkeypatch.setattr(tally, "LISTED", 3)
+    traces = [asked(id_=f"t{number}", language="zh") for number in range(6)]
+    report = bring_in(*traces, into=make_project(languages=["en"]))
+    assert len(unread(report)) == 3
+    assert report.tally.skipped == {"language_not_read": 6}
 
 
 def test_text_is_stored_as_it_came_also_where_it_names_a_model(bring_in):

@@ -216,7 +216,14 @@ def test_a_very_long_task_gives_a_cluster_of_its_own():
         ("你好，我想续借两本书。", {}, "zh"),
         ("Please renew 两本书 for me, the two of them.", {}, "en"),
         ("Hello there", {"language": "zh-CN"}, "zh"),
+        ("Hello there", {"language": "Chinese"}, "zh"),
+        ("Hello there", {"language": " chinese (simplified)"}, "zh"),
+        ("Hello there", {"language": "zh_Hans"}, "zh"),
+        ("Hello there", {"language": "中文"}, "zh"),
+        ("你好，我想续借两本书。", {"language": "English"}, "en"),
+        ("你好，我想续借两本书。", {"language": "EN-us"}, "en"),
         ("Hello there", {"language": "ja"}, ""),
+        ("Hello there", {"language": "Enga"}, ""),
     ],
 )
 def test_the_language_is_english_unless_the_file_or_the_requester_says_otherwise(asked, members, language):
