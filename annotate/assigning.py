@@ -1,18 +1,20 @@
 """Who sees which item next. Plans only write assignments; the rules are in `rules/plans.py`."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, Max, Q, Subquery
+from django.db.models import DateTimeField, Exists, Max, QuerySet, Subquery
 
 from annotate import lead_queries, queries
-from annotate.errors import NotYours
-from annotate.models import Assignment, Event, Membership, Person, Project, Role, Round
+from annotate.errors import NotYours, Refused
+from annotate.models import Assignment, Event, Item, Membership, Person, Project, Role, Round
 from annotate.prepared import PreparedUpdate, place
-from annotate.rules.plans import Placed, PlannedItem, panel
+from annotate.rules.plans import PHASES, Placed, PlannedItem, panel
+from annotate.traces.base import Problem, gettext_noop
 
+WAITING = [Assignment.State.LOCKED, Assignment.State.OPEN]
 BATCH = 500
 AT_ONCE = 1000
 """Assignments written in one transaction; on SQLite nobody else writes meanwhile."""
@@ -56,18 +58,50 @@ def extend_plan(
     while True:
         member = Membership.objects.select_related("project").get(pk=member.pk)
         first = queries.last_place(member.pk, round_.pk)  # before the items: what comes between shows by its place
-        placed = places_of(member, first, queries.plannable_items(project.pk, member.pk), code=member.code)
+        items = queries.plannable_items(project.pk, member.pk)
+        if n_removed := make_room(member, round_, items):
+            n_placed -= n_removed
+            continue
+        placed = places_of(member, first, items, code=member.code)
         n_written = 0
-        for start in range(0, max(len(placed), 1), AT_ONCE):
+        for part in parts_of(placed):
             began = time.monotonic()
-            n_written += write_places(member, round_, placed[start : start + AT_ONCE])
+            n_written += write_places(member, round_, part)
             stand_back(time.monotonic() - began)
         n_placed += n_written
         if n_written == len(placed) or not labels_in(member, member.project):
             return n_placed
 
 
-def write_places(member: Membership, round_: Round, placed: list[Placed]) -> int:
+def make_room(member: Membership, round_: Round, items: Sequence[PlannedItem]) -> int:
+    """Take items of later phases that were never shown out of a plan into which earlier ones come, so that all are
+    planned anew in the order of phases, whatever order their files came in. Returns how many there were."""
+    readable = [PHASES.index(item.phase) for item in items if item.language in ("", *member.languages)]
+    later = PHASES[min(readable) + 1 :] if readable else ()
+    untouched = Assignment.objects.filter(state__in=WAITING, first_shown_at=None, draft__isnull=True)
+    waiting = untouched.filter(annotator=member, round=round_, item__phase__in=later)
+    if not later or not waiting.exists():
+        return 0
+    with transaction.atomic():
+        Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+        hold_open(member, round_)
+        n_removed, _ = waiting.delete()
+    return n_removed
+
+
+def parts_of(placed: Sequence[Placed]) -> Iterator[Sequence[Placed]]:
+    """About so many places as are written at once, cut between collaborations; one empty part of an empty plan."""
+    start = 0
+    for end in range(1, len(placed) + 1):
+        is_last = end == len(placed)
+        if is_last or (end - start >= AT_ONCE and placed[end].sequence != placed[end - 1].sequence):
+            yield placed[start:end]
+            start = end
+    if not placed:
+        yield placed
+
+
+def write_places(member: Membership, round_: Round, placed: Sequence[Placed]) -> int:
     """Write a part of a plan down and open its first item where none is open; returns how many, 0 where the member or
     their plan is another by now.
 
@@ -99,7 +133,7 @@ def places_of(
     )
 
 
-def write_assignments(member: Membership, round_: Round, placed: list[Placed]) -> None:
+def write_assignments(member: Membership, round_: Round, placed: Sequence[Placed]) -> None:
     for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
         Assignment.objects.bulk_create(
             Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
@@ -112,12 +146,16 @@ def hold_open(member: Membership, round_: Round) -> bool:
 
     A submit under way may be ending it, and cannot see what is planned here: wait for it first, then look again, and
     hold what it opened. A submit that comes later waits for this transaction and opens what was planned in it."""
-    open_ = Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).order_by("pk")
+    return bool(hold(Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN)))
+
+
+def hold(open_: QuerySet[Assignment]) -> list[int]:
+    """Lock these assignments, and those that take their place while it waits for them."""
     held: list[int] = []
-    while held != (now_open := list(open_.values_list("pk", flat=True))):
-        list(open_.select_for_update(no_key=True).values_list("pk"))
+    while held != (now_open := list(open_.order_by("pk").values_list("pk", flat=True))):
+        list(open_.order_by("pk").select_for_update(no_key=True).values_list("pk"))
         held = now_open
-    return bool(held)
+    return held
 
 
 def labels_in(member: Membership, project: Project) -> bool:
@@ -139,13 +177,15 @@ def fit_plan(*, member: Membership, now: datetime) -> None:
         for round_ in rounds:
             hold_open(member, round_)
             mine = Assignment.objects.filter(annotator=member, round=round_)
-            fitting = Q(item__trace__language__in=["", *member.languages]) if is_labelling else Q(pk=None)
-            kept = Assignment.objects.filter(fitting, annotator=member, round=round_).values("pk")
-            waiting = mine.filter(state__in=[Assignment.State.LOCKED, Assignment.State.OPEN])
-            waiting.exclude(pk__in=kept).update(state=Assignment.State.WITHDRAWN)
+            waiting = mine.filter(state__in=WAITING)
+            if not is_labelling:
+                waiting.update(state=Assignment.State.WITHDRAWN)
+                continue
+            readable = Item.objects.filter(project=project, trace__language__in=["", *member.languages])
+            waiting.exclude(item__in=readable).update(state=Assignment.State.WITHDRAWN)
             back = {"state": Assignment.State.LOCKED, "first_shown_at": None}
-            mine.filter(state=Assignment.State.WITHDRAWN, pk__in=kept).update(**back)
-            if is_labelling and not mine.filter(state=Assignment.State.OPEN).exists():
+            mine.filter(state=Assignment.State.WITHDRAWN, item__in=readable).update(**back)
+            if not mine.filter(state=Assignment.State.OPEN).exists():
                 open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
         if is_labelling:
             extend_plan(member=member, project=project, round_=first, now=now)
@@ -153,42 +193,84 @@ def fit_plan(*, member: Membership, now: datetime) -> None:
 
 def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int:
     """Give the items of the main phase that were labelled under an older protocol once more to those who labelled them,
-    in a round of its own; returns how many assignments that is. Labels stay with the protocol they were given under.
+    in a round of its own; returns how many assignments that adds. Labels stay with the protocol they were given under.
 
-    Everybody gets all of their own again, so that being asked again says nothing about what others answered."""
-    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
-        raise NotYours
+    Everybody gets all of their own again, so that being asked again says nothing about what others answered. Safe to
+    run again: what waits in the round already is not given twice, and only a label of the round itself that is older by
+    now closes it for another, to which what was typed moves along."""
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
+            raise NotYours
         newest = project.protocols.order_by("-number").first()
-        end_round(project, Round.Purpose.PROTOCOL, now)
         older = lead_queries.labelled_under_older(project, newest.number)
-        if not older:
+        round_ = project.rounds.filter(purpose=Round.Purpose.PROTOCOL, closed_at=None).first()
+        states = pairs_in(round_)
+        drafts: dict[tuple[int, int], Assignment] = {}
+        asked_again = ((member, item.id) for member, items in older.items() for item in items)
+        if any(states.get(pair) == Assignment.State.SUBMITTED for pair in asked_again):
+            drafts = end_round(round_, now)
+            round_, states = None, {}
+        missing = {
+            member: items
+            for member in older
+            if (items := [item for item in older[member] if (member, item.id) not in states])
+        }
+        if not missing:
             return 0
-        number = project.rounds.aggregate(last=Max("number"))["last"] + 1
-        round_ = Round.objects.create(
-            project=project, number=number, purpose=Round.Purpose.PROTOCOL, opened_at=now
-        )
-        members = Membership.objects.filter(pk__in=older, left_at=None).select_related("project").order_by("pk")
-        n_given = 0
-        for member in members:
-            placed = places_of(member, (0, 1), older[member.pk], code=f"{member.code}/round {number}")
-            write_assignments(member, round_, placed)
-            n_given += len(placed)
-            open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
-        detail = {"protocol": newest.number, "round": number, "assignments": n_given}
+        round_ = round_ or next_round(project, now)
+        n_given = sum(give_again(member, round_, missing[member.pk], drafts) for member in labelling_again(missing))
+        detail = {"protocol": newest.number, "round": round_.number, "assignments": n_given}
         Event.objects.create(project=project, person=lead, action="items_reopened", detail=detail)
     return n_given
 
 
-def end_round(project: Project, purpose: str, now: datetime) -> None:
-    """Close the open round of a purpose, if there is one; what nobody has submitted in it is withdrawn."""
-    for round_ in Round.objects.select_for_update(no_key=True).filter(project=project, purpose=purpose, closed_at=None):
-        waiting = [Assignment.State.LOCKED, Assignment.State.OPEN]
-        open_ = round_.assignments.filter(state=Assignment.State.OPEN).order_by("pk")
-        list(open_.select_for_update(no_key=True).values_list("pk"))
-        round_.assignments.filter(state__in=waiting).update(state=Assignment.State.WITHDRAWN)
-        Round.objects.filter(pk=round_.pk).update(closed_at=now)
+def pairs_in(round_: Round | None) -> dict[tuple[int, int], str]:
+    """The state of each member and item of a round."""
+    if round_ is None:
+        return {}
+    rows = round_.assignments.values_list("annotator", "item", "state")
+    return {(member, item): state for member, item, state in rows}
+
+
+def labelling_again(missing: Mapping[int, Sequence[PlannedItem]]) -> QuerySet[Membership]:
+    return Membership.objects.filter(pk__in=missing, left_at=None).select_related("project").order_by("pk")
+
+
+def next_round(project: Project, now: datetime) -> Round:
+    number = project.rounds.aggregate(last=Max("number"))["last"] + 1
+    return Round.objects.create(project=project, number=number, purpose=Round.Purpose.PROTOCOL, opened_at=now)
+
+
+def give_again(
+    member: Membership,
+    round_: Round,
+    items: Sequence[PlannedItem],
+    drafts: Mapping[tuple[int, int], Assignment],
+) -> int:
+    """Plan these items for a member in the round, with the drafts they had of them."""
+    hold_open(member, round_)
+    first = queries.last_place(member.pk, round_.pk)
+    placed = places_of(member, first, items, code=f"{member.code}/round {round_.number}")
+    write_assignments(member, round_, placed)
+    for one in placed:
+        if old := drafts.get((member.pk, one.item)):
+            kept = {"draft": old.draft, "draft_number": old.draft_number, "draft_saved_at": old.draft_saved_at}
+            Assignment.objects.filter(annotator=member, round=round_, item=one.item).update(**kept)
+    if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
+        open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
+    return len(placed)
+
+
+def end_round(round_: Round, now: datetime) -> dict[tuple[int, int], Assignment]:
+    """Close a round; what nobody has submitted in it is withdrawn. Returns those with a draft, by member and item."""
+    Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+    hold(round_.assignments.filter(state=Assignment.State.OPEN))
+    waiting = round_.assignments.filter(state__in=WAITING)
+    drafts = {(row.annotator_id, row.item_id): row for row in waiting.filter(draft__isnull=False)}
+    waiting.update(state=Assignment.State.WITHDRAWN)
+    Round.objects.filter(pk=round_.pk).update(closed_at=now)
+    return drafts
 
 
 def first_locked():
@@ -214,17 +296,34 @@ def open_next(*, annotator_id: int, round_id: int, ended_id: int | None, now: da
 
 
 def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:
-    """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more."""
-    if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
-        raise NotYours
+    """A lead hands a reported item back to its annotator, draft and all. False when it is with the lead no more;
+    Refused where its annotator could not be shown it."""
     with transaction.atomic():
-        given = Assignment.objects.filter(
-            pk=assignment_id,
-            annotator__in=Membership.objects.filter(project=project),
-            state=Assignment.State.PROBLEM,
-        ).update(state=Assignment.State.OPEN, ended_at=None)
-        if given:
-            Event.objects.create(
-                project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
-            )
-    return bool(given)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
+            raise NotYours
+        reported = Assignment.objects.filter(
+            pk=assignment_id, annotator__project=project, state=Assignment.State.PROBLEM
+        )
+        row = reported.select_related("round", "annotator__project", "item__trace").first()
+        if row is None:
+            return False
+        language = row.item.trace.language
+        is_read = not language or language in row.annotator.languages
+        if row.round.closed_at or not is_read or not labels_in(row.annotator, row.annotator.project):
+            raise Refused(CANNOT_BE_GIVEN)
+        Assignment.objects.filter(pk=row.pk, state=Assignment.State.PROBLEM).update(
+            state=Assignment.State.OPEN, ended_at=None
+        )
+        Event.objects.create(
+            project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
+        )
+    return True
+
+
+CANNOT_BE_GIVEN = Problem(
+    code="nobody_to_give_to",
+    field="problem",
+    expected=gettext_noop("Its annotator has left or reads the language no more, or the round of the item is closed."),
+    remedy=gettext_noop("It stays reported and counts as left out."),
+)

@@ -70,6 +70,7 @@ class BlindItem:
     pieces: tuple[Piece, ...]
     was_shown: bool
     is_submitted: bool
+    may_correct: bool
     undo_id: str | None
     submitted_at: datetime | None
     number: int
@@ -100,6 +101,7 @@ class OpenAssignment:
     informed: bool
     phase: str
     is_submitted: bool
+    is_last_submitted: bool
     first_shown_at: datetime | None
     kind: TaskKind
     text: str
@@ -121,6 +123,7 @@ def open_assignment(person, public_id) -> OpenAssignment:
         informed=row.informed,
         phase=row.phase,
         is_submitted=row.state == Assignment.State.SUBMITTED,
+        is_last_submitted=row.public_id == row.last_submitted,
         first_shown_at=row.first_shown_at,
         kind=kind_of(row.kind),
         text=judged_text(row),
@@ -137,15 +140,15 @@ def show_item(person, public_id) -> BlindItem:
 
 def next_item(person, project_slug) -> BlindItem | None:
     """The first open item of one's plan in this project, or None when there is nothing to do (`standing` says why)."""
-    row = queries.first_open(person, project_slug)
-    return None if row is None or waits_for(row) else blind_item(row)
+    row = next((row for row in queries.first_open(person, project_slug) if not waits_for(row)), None)
+    return None if row is None else blind_item(row)
 
 
 def waits_for(row: queries.OwnRow) -> str:
     """Why an open item cannot be begun yet, "" where it can. What has once been shown stays open."""
     if row.state != Assignment.State.OPEN or row.first_shown_at is not None:
         return ""
-    is_ready = row.phase != "practice" or queries.practice_is_ready(row.project_id)
+    is_ready = row.phase != "practice" or queries.practice_is_ready(row.project_id, row.project_languages)
     return reason_to_wait(row.phase, open_phase=row.open_phase, practice_is_ready=is_ready)
 
 
@@ -154,8 +157,8 @@ def standing(person, project_slug) -> str:
     of it about the project's state and one's own plan. NotYours where one has no part in the project."""
     if own_project(person, project_slug).is_paused:
         return "paused"
-    row = queries.first_open(person, project_slug)
-    return "done" if row is None else waits_for(row) or "ready"
+    reasons = [waits_for(row) for row in queries.first_open(person, project_slug)]
+    return "done" if not reasons else "ready" if "" in reasons else reasons[0]
 
 
 def preview_item(project_id: int, item_id: int) -> BlindItem | None:
@@ -210,7 +213,8 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         pieces=render(canonical(blocks.text.text)),
         was_shown=row.first_shown_at is not None,
         is_submitted=is_submitted,
-        undo_id=pace.last_submitted if pace else None,
+        may_correct=is_submitted and row.closed_at is None,
+        undo_id=row.last_submitted,
         submitted_at=own.submitted_at if own else None,
         number=own.number if own else 0,
         label=own.label if own else None,
@@ -329,20 +333,23 @@ class OwnAnnotation:
     """A line in the list of one's own submitted items."""
 
     public_id: str
+    round: int
     sequence: int
     order: int
     submitted_at: datetime
 
 
-def own_annotations(person, project_slug, *, before: int | None, limit: int) -> list[OwnAnnotation]:
-    """One's own submitted items, newest in the plan first, by pages: one statement."""
+def own_annotations(person, project_slug, *, before: tuple[int, int] | None, limit: int) -> list[OwnAnnotation]:
+    """One's own submitted items, newest in the plan of the newest round first, by pages; `before` is a round and an
+    order in it: one statement."""
     rows = queries.own_submitted(person, project_slug, before=before)[:limit]
-    return [OwnAnnotation(row.public_id, row.sequence, row.order, row.ended_at) for row in rows]
+    return [OwnAnnotation(row.public_id, row.round.number, row.sequence, row.order, row.ended_at) for row in rows]
 
 
-def guideline(person, project_slug) -> tuple[int, str, str]:
-    """Number and both texts of the newest protocol of a project one belongs to; NotYours for any other."""
-    protocol = queries.guideline_for(person, project_slug)
+def guideline(person, project_slug, *, number: int | None = None) -> tuple[int, str, str]:
+    """Number and both texts of a protocol of a project one belongs to, the newest where no number is given; NotYours
+    for any other."""
+    protocol = queries.guideline_for(person, project_slug, number=number)
     if protocol is None:
         raise NotYours
     return protocol.number, protocol.guideline_en, protocol.guideline_zh

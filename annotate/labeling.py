@@ -10,7 +10,7 @@ from django.db.models import CharField, DateTimeField, QuerySet
 from annotate import assigning, queries
 from annotate.blind import OpenAssignment
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.models import Annotation, Assignment, Phase, Post
+from annotate.models import Annotation, Assignment, Membership, Post, Round
 from annotate.prepared import PreparedRead, PreparedUpdate, place
 
 
@@ -148,14 +148,9 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, new: NewAnnotatio
                 annotator_id=assignment.annotator_id,
                 round_id=assignment.round_id,
                 ended_id=assignment.id,
-                now=shown_with(assignment.phase, now),
+                now=None,
             )
     return Receipt(key, new.number + 1, now, assignment.public_id, assignment.project_slug, assignment.phase)
-
-
-def shown_with(phase: str, now: datetime) -> datetime | None:
-    """When the next item is first on show: with the answer, but after practice and pilot something may come between."""
-    return now if phase == Phase.MAIN else None
 
 
 END_OPEN = PreparedUpdate(
@@ -178,11 +173,15 @@ def end_open(assignment: OpenAssignment, now: datetime, new: NewAnnotation) -> b
 
 
 def take_over(assignment: OpenAssignment, number: int) -> bool:
-    """Make room for a correction: the annotation it was opened on has to be the current one still."""
-    taken = Annotation.objects.filter(assignment=assignment.id, number=number, is_current=True).update(is_current=False)
-    if taken:
-        Assignment.objects.filter(pk=assignment.id).update(draft=None)
-    return bool(taken)
+    """Make room for a correction: the annotation it was opened on has to be the current one still. NotYours where the
+    round was closed, or the annotator's part ended, since the form was opened."""
+    open_rounds = Round.objects.filter(pk=assignment.round_id, closed_at=None)
+    at_work = Membership.objects.filter(pk=assignment.annotator_id, left_at=None, paused_at=None)
+    held = Assignment.objects.filter(pk=assignment.id, round__in=open_rounds, annotator__in=at_work)
+    if not held.update(draft=None):
+        raise NotYours
+    mine = Annotation.objects.filter(assignment=assignment.id, number=number, is_current=True)
+    return bool(mine.update(is_current=False))
 
 
 def stored_receipt(assignment: OpenAssignment, key: str) -> Receipt:
@@ -199,7 +198,7 @@ def check_correction(assignment: OpenAssignment, reason: str) -> None:
     """Undo, until the next submit, needs no reason; a later correction does. A closed round takes neither."""
     if not assignment.is_round_open:
         raise NotYours
-    if not reason and queries.last_submitted_id(assignment.annotator_id, assignment.round_id) != assignment.id:
+    if not reason and not assignment.is_last_submitted:
         raise ReasonMissing
 
 
@@ -223,5 +222,5 @@ def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> N
             annotator_id=row.annotator_id,
             round_id=row.round_id,
             ended_id=row.pk,
-            now=shown_with(assignment.phase, now),
+            now=None,
         )

@@ -49,6 +49,7 @@ class OwnRow:
     settings: dict
     is_synthetic: bool
     open_phase: str
+    project_languages: list
     round_id: int
     informed: bool
     closed_at: datetime | None
@@ -61,12 +62,15 @@ class OwnRow:
     recorded_text: str | None
     protocol: int
     label_schema: dict
+    last_submitted: str | None
+    """The public id of the item one submitted last in any open round, which undo may open again."""
 
 
 OWN_COLUMNS = (
     *("pk", "public_id", "annotator", "order", "sequence", "state", "first_shown_at", "draft", "draft_number"),
     *(f"annotator__project{name}" for name in ("", "__slug", "__title_en", "__title_zh", "__kind", "__settings")),
     *("annotator__project__is_synthetic", "annotator__project__open_phase"),
+    "annotator__project__languages",
     *("round", "round__informed", "round__closed_at"),
     *("item", "item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
 )
@@ -77,6 +81,9 @@ def own_assignments() -> QuerySet:
     """A person's own visible assignments in reading order, with the text that is judged and the newest protocol."""
     newest = Protocol.objects.filter(project=OuterRef("annotator__project")).order_by("-number")
     judged = Message.objects.filter(trace=OuterRef("item__trace"), index=OuterRef("item__anchor"))
+    done = Assignment.objects.filter(
+        annotator=OuterRef("annotator"), round__closed_at=None, state=Assignment.State.SUBMITTED
+    )
     return (
         Assignment.objects.filter(
             OWN, annotator__person=place("person"), annotator__left_at=None, annotator__paused_at=None
@@ -87,15 +94,17 @@ def own_assignments() -> QuerySet:
             Subquery(judged.values("text")[:1]),
             Subquery(newest.values("number")[:1]),
             Subquery(newest.values("label_schema")[:1]),
+            Subquery(done.order_by("-ended_at", "-pk").values("public_id")[:1]),
         )
     )
 
 
 OWN_BY_ADDRESS = PreparedRead(lambda: own_assignments().filter(public_id=place("public_id", CharField()))[:1])
+N_OPEN = 5
 FIRST_OPEN = PreparedRead(
     lambda: own_assignments().filter(
         annotator__project__slug=place("slug", CharField()), state=Assignment.State.OPEN
-    ).order_by("round__number", "order")[:1]
+    ).order_by("round__number", "order")[:N_OPEN]
 )
 
 
@@ -105,10 +114,10 @@ def own_assignment(person, public_id) -> OwnRow | None:
     return OwnRow(*row) if row else None
 
 
-def first_open(person, project_slug) -> OwnRow | None:
-    """The first open assignment of one project, earlier rounds first, in reading order: one statement."""
-    row = FIRST_OPEN.row(person=person.pk, slug=project_slug)
-    return OwnRow(*row) if row else None
+def first_open(person, project_slug) -> list[OwnRow]:
+    """The first open assignments of one project, earlier rounds first, in reading order; there is one in a round, and
+    few more where items were given back: one statement."""
+    return [OwnRow(*row) for row in FIRST_OPEN.rows(person=person.pk, slug=project_slug)]
 
 
 def previewed_row(project_id, item_id) -> OwnRow | None:
@@ -132,17 +141,20 @@ def previewed_row(project_id, item_id) -> OwnRow | None:
         **{"id": 0, "public_id": "", "annotator_id": 0, "order": 0, "sequence": 0, "state": ""},
         **{"first_shown_at": None, "draft": None, "draft_number": 0, "project_id": project.pk},
         **{name: getattr(project, name) for name in ("title_en", "title_zh", "kind", "settings", "is_synthetic")},
-        **{"project_slug": project.slug, "open_phase": project.open_phase},
+        **{"project_slug": project.slug, "open_phase": project.open_phase, "project_languages": project.languages},
         **{"round_id": 0, "informed": False, "closed_at": None, "item_id": row.pk, "phase": row.phase},
         **{"trace_id": row.trace_id, "language": row.trace.language, "anchor": row.anchor, "item_text": row.text},
         **{name: getattr(row, name) for name in ("recorded_text", "protocol", "label_schema")},
+        last_submitted=None,
     )
 
 
-def practice_is_ready(project_id) -> bool:
-    """Whether every practice item has a known answer: one statement."""
+def practice_is_ready(project_id, languages) -> bool:
+    """Whether every practice item that anybody may be given has a known answer: one statement."""
     known = Settlement.objects.filter(item=OuterRef("pk"), how=Settlement.How.KNOWN, is_current=True)
-    practice = Item.objects.filter(project=project_id, phase=Phase.PRACTICE, trace__is_staged=False)
+    practice = Item.objects.filter(
+        project=project_id, phase=Phase.PRACTICE, trace__is_staged=False, trace__language__in=["", *languages]
+    )
     return not practice.filter(~Exists(known)).exists()
 
 
@@ -236,14 +248,12 @@ def protocols_of(project_id) -> list[NumberedSchema]:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How far one is in one's plan, one's own mean active time over the last answers in seconds, and the public id of
-    the last item one submitted (which undo may open again)."""
+    """How far one is in one's plan, and one's own mean active time over the last answers in seconds."""
 
     n_planned: int
     n_in_trace: int
     place_in_trace: int
     seconds: float | None
-    last_submitted: str | None
 
 
 def paces() -> QuerySet:
@@ -251,7 +261,6 @@ def paces() -> QuerySet:
     mine = Assignment.objects.filter(annotator=place("annotator"), round=place("round"))
     last = mine.order_by("-order")
     siblings = mine.filter(sequence=place("sequence"))
-    submitted = mine.filter(state=Assignment.State.SUBMITTED)
     recent = (
         Annotation.objects.filter(
             assignment__annotator=place("annotator"),
@@ -268,7 +277,6 @@ def paces() -> QuerySet:
         Subquery(siblings.order_by("order").values("order")[:1]),
         Subquery(siblings.order_by("-order").values("order")[:1]),
         Subquery(recent.annotate(mean=Avg("active_ms")).values("mean")),
-        Subquery(submitted.order_by("-ended_at", "-order").values("public_id")[:1]),
     )
 
 
@@ -277,7 +285,7 @@ PACE = PreparedRead(paces)
 
 def pace_of(assignment: OwnRow) -> Pace:
     """One statement."""
-    last_order, first_here, last_here, mean_active, last_submitted = PACE.row(
+    last_order, first_here, last_here, mean_active = PACE.row(
         assignment=assignment.id,
         annotator=assignment.annotator_id,
         round=assignment.round_id,
@@ -289,22 +297,11 @@ def pace_of(assignment: OwnRow) -> Pace:
         n_in_trace=last_here - first_here + 1,
         place_in_trace=assignment.order - first_here + 1,
         seconds=None if mean_active is None else float(mean_active) / 1000,
-        last_submitted=last_submitted,
     )
 
 
 def current_annotation(assignment_id) -> Annotation | None:
     return Annotation.objects.filter(assignment=assignment_id, is_current=True).select_related("protocol").first()
-
-
-def last_submitted_id(annotator_id, round_id) -> int | None:
-    """The assignment that undo may open again."""
-    return (
-        Assignment.objects.filter(annotator=annotator_id, round=round_id, state=Assignment.State.SUBMITTED)
-        .order_by("-ended_at", "-order")
-        .values_list("pk", flat=True)
-        .first()
-    )
 
 
 def active_memberships(person) -> QuerySet[Membership]:
@@ -337,8 +334,9 @@ def last_place(membership_id, round_id) -> tuple[int, int]:
     return (-1 if row["order"] is None else row["order"]) + 1, (row["sequence"] or 0) + 1
 
 
-def own_submitted(person, project_slug, *, before: int | None) -> QuerySet[Assignment]:
-    """The person's submitted assignments of one project, last in the plan first, those before an order if given."""
+def own_submitted(person, project_slug, *, before: tuple[int, int] | None) -> QuerySet[Assignment]:
+    """The person's submitted assignments of one project with their rounds: last round first, in it last in the plan
+    first; those before a place (number of the round, order) if given."""
     mine = Assignment.objects.filter(
         annotator__person=person,
         annotator__project__slug=project_slug,
@@ -346,15 +344,18 @@ def own_submitted(person, project_slug, *, before: int | None) -> QuerySet[Assig
         annotator__paused_at=None,
         state=Assignment.State.SUBMITTED,
     )
-    return (mine if before is None else mine.filter(order__lt=before)).order_by("-order")
+    if before is not None:
+        number, order = before
+        mine = mine.filter(Q(round__number__lt=number) | Q(round__number=number, order__lt=order))
+    return mine.select_related("round").order_by("-round__number", "-order")
 
 
-def guideline_for(person, project_slug) -> Protocol | None:
-    """The newest protocol of a project the person belongs to."""
+def guideline_for(person, project_slug, *, number: int | None = None) -> Protocol | None:
+    """A protocol of a project the person belongs to, the newest where no number is given."""
     mine = Protocol.objects.filter(
         project__slug=project_slug, project__memberships__person=person, project__memberships__left_at=None
     )
-    return mine.order_by("-number").first()
+    return (mine if number is None else mine.filter(number=number)).order_by("-number").first()
 
 
 def reported_in(person, public_id) -> str | None:

@@ -88,7 +88,7 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["annotator", "state", "round", "order"], name="assignment_next"),
             models.Index(fields=["annotator", "round", "sequence", "order"], name="assignment_in_trace"),
-            models.Index(fields=["annotator", "round", "state", "ended_at"], name="assignment_last_ended"),
+            models.Index(fields=["annotator", "state", "ended_at"], name="assignment_last_of_all"),
         ]
 
     def __str__(self):

@@ -69,7 +69,7 @@ def list_practice(request, project):
         "title": title_of(project),
         "items": items,
         "n_known": sum(item.has_known for item in items),
-        "is_ready": queries.practice_is_ready(project.pk),
+        "is_ready": queries.practice_is_ready(project.pk, project.languages),
     }
     return render(request, "annotate/list_practice.html", context)
 

@@ -56,8 +56,8 @@ def show_project(request, project):
 def overview(project: Project) -> dict[str, object]:
     """How far a project is, and what its lead does next."""
     phases = lead_queries.phase_counts(project)
-    members = list(lead_queries.people_of(project))
-    n_annotators = sum(assigning.labels_in(member, project) for member in members)
+    members = lead_queries.people_and_given(project)
+    n_annotators = sum(assigning.labels_in(member, project) for member, _ in members)
     steps = next_steps(phases, open_phase=project.open_phase, n_annotators=n_annotators)
     return {
         "project": project,
@@ -65,7 +65,7 @@ def overview(project: Project) -> dict[str, object]:
         "steps": [{"code": step.code, "is_done": step.is_done, "words": sentence(step)} for step in steps],
         "next": next((step.code for step in steps if not step.is_done), None),
         "phases": [phase_row(phases, counts, project.open_phase) for counts in phases],
-        "members": [(member, member.n_assigned - (0 if member.left_at else member.n_withdrawn)) for member in members],
+        "members": members,
         "batches": lead_queries.batches_of(project),
         "problems": lead_queries.problem_reports(project),
     }
@@ -118,5 +118,9 @@ def edit_project(request, project):
 @require_POST
 def give_back(request, project, assignment_id):
     project = led_project(request, project)
-    assigning.give_back(lead=request.user, project=project, assignment_id=assignment_id)
+    try:
+        assigning.give_back(lead=request.user, project=project, assignment_id=assignment_id)
+    except Refused as refusal:
+        context = {**overview(project), "problem": refusal.problem.as_dict(gettext)}
+        return render(request, "annotate/show_project.html", context, status=422)
     return redirect("annotate:show_project", project=project.slug)

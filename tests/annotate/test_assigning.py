@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate import blind, labeling
+from annotate import blind, labeling, queries
 from annotate.assigning import (
     extend_panel,
     extend_plan,
@@ -14,10 +14,13 @@ from annotate.assigning import (
     give_back,
     open_next,
     open_round,
+    parts_of,
+    places_of,
     reopen_for_protocol,
 )
-from annotate.errors import AlreadySubmitted, NotYours
+from annotate.errors import AlreadySubmitted, NotYours, Refused
 from annotate.models import Assignment, Event, Item, Membership, Round, Settlement
+from annotate.rules.plans import PHASES
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import (
     CONVERSATION,
@@ -113,10 +116,10 @@ def test_items_whose_language_nobody_said_go_to_everybody(cast):
     assert extend_panel(project=cast.project, now=NOW) == 10 + 6
 
 
-def test_later_items_come_after_those_one_has_whatever_their_phase(cast):
+def test_later_items_of_the_last_phase_come_after_those_one_has(cast):
     extend_panel(project=cast.project, now=NOW)
     before = plan_of(cast.ana)
-    later = make_material(cast.project, ("practice", "en"))
+    later = make_material(cast.project, ("main", "en"))
     assert extend_panel(project=cast.project, now=NOW) == 4
     assert plan_of(cast.ana)[:8] == before
     assert plan_of(cast.ana)[8:] == [(8, 5, later[0].pk, State.LOCKED), (9, 5, later[1].pk, State.LOCKED)]
@@ -457,10 +460,47 @@ def test_what_the_newest_protocol_was_used_on_is_not_asked_for_again():
     reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW)
     make_annotation(cast.ben.assignments.get(round__purpose="protocol"))
     cast.ben.assignments.filter(round__purpose="protocol").update(state=State.SUBMITTED)
-    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 2
-    assert again(cast.ben) == []
-    assert cast.ben.assignments.filter(round__purpose="protocol", state=State.SUBMITTED).count() == 1
-    assert cast.project.rounds.filter(purpose="protocol", closed_at=None).count() == 1
+    before = again(cast.ana)
+    for _ in range(2):
+        assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 0
+    assert again(cast.ana) == before
+    assert cast.ben.assignments.filter(round__purpose="protocol").count() == 1
+    assert (cast.project.rounds.count(), Event.objects.filter(action="items_reopened").count()) == (2, 1)
+
+
+def test_what_was_labelled_since_joins_the_open_round_of_the_protocol():
+    cast = make_cast()
+    first, second = relabel(cast)
+    reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW)
+    done = make_assignment(cast.ben, second, state=State.SUBMITTED)
+    make_annotation(done, protocol=cast.project.protocols.get(number=1))
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 1
+    assert again(cast.ben) == [(first.pk, State.OPEN), (second.pk, State.LOCKED)]
+    assert cast.project.rounds.count() == 2
+
+
+def test_a_third_protocol_closes_the_round_of_the_second_and_drafts_move_along():
+    cast = make_cast()
+    first, _ = relabel(cast)
+    reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW)
+    make_annotation(cast.ben.assignments.get(round__purpose="protocol"))
+    cast.ben.assignments.filter(round__purpose="protocol").update(state=State.SUBMITTED)
+    cast.ana.assignments.filter(round__purpose="protocol", item=first).update(draft={"fields": {}}, draft_number=4)
+    make_protocol(cast.project)
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 3
+    assert again(cast.ben) == [(first.pk, State.OPEN)]
+    moved = cast.ana.assignments.get(round__closed_at=None, round__purpose="protocol", item=first)
+    assert (moved.draft, moved.draft_number) == ({"fields": {}}, 4)
+    closed = cast.project.rounds.get(purpose="protocol", closed_at__isnull=False)
+    assert set(closed.assignments.values_list("state", flat=True)) == {State.SUBMITTED, State.WITHDRAWN}
+
+
+def test_what_a_person_reads_no_more_is_not_asked_for_again():
+    cast = make_cast()
+    relabel(cast)
+    Membership.objects.filter(pk=cast.ana.pk).update(languages=["zh"])
+    assert reopen_for_protocol(lead=cast.lea.person, project=cast.project, now=NOW) == 1
+    assert again(cast.ana) == []
 
 
 def test_nothing_older_opens_no_round_and_only_a_lead_can_ask():
@@ -485,7 +525,7 @@ def test_a_plan_in_parts_is_the_plan_in_one(monkeypatch):
         extend_panel(project=cast.project, now=NOW, stand_back=heard.append)
         places = {item: place for place, item in enumerate(sorted(i.pk for i in cast.project.items.all()))}
         plans.append([(order, sequence, places[item], state) for order, sequence, item, state in plan_of(cast.ana)])
-        assert len(heard) == (2 if size == 1000 else 8)
+        assert len(heard) == (2 if size == 1000 else 6)  # parts of two collaborations, four of two replies
     assert plans[0] == plans[1]
 
 
@@ -511,3 +551,73 @@ def test_who_left_while_a_plan_is_under_way_is_given_nothing(cast, monkeypatch):
     changed(cast.ana, left_at=NOW)
     assert extend_plan(member=leaving, project=cast.project, round_=round_, now=NOW) == 0
     assert plan_of(cast.ana) == []
+
+
+def test_parts_end_between_collaborations(monkeypatch):
+    monkeypatch.setattr("annotate.assigning.AT_ONCE", 3)
+    cast = make_cast()
+    make_material(cast.project, *[("main", "en")] * 3)
+    sizes = [len(part) for part in parts_of(places_of(cast.ana, (0, 1), plannable(cast.ana), code="a1"))]
+    assert sizes == [4, 2]
+
+
+def plannable(member):
+    return queries.plannable_items(member.project_id, member.pk)
+
+
+# Files come in any order
+
+
+def phases_of(member):
+    return list(member.assignments.order_by("order").values_list("item__phase", flat=True))
+
+
+@pytest.mark.parametrize(
+    "order", [("practice", "main", "pilot"), ("main", "pilot", "practice"), ("pilot", "main", "practice", "pilot")]
+)
+def test_a_plan_goes_by_phases_whatever_order_the_files_came_in(order):
+    cast = make_cast()
+    for phase in order:
+        make_material(cast.project, (phase, "en"))
+        extend_panel(project=cast.project, now=NOW)
+    for member in (cast.ana, cast.ben):
+        assert phases_of(member) == sorted(phases_of(member), key=PHASES.index)
+        assert len(phases_of(member)) == 2 * len(order)
+        assert states_of(member)[0] == State.OPEN
+        assert states_of(member).count(State.OPEN) == 1
+
+
+def test_what_was_begun_stays_where_it_is_when_an_earlier_phase_comes_in():
+    cast = make_cast()
+    make_material(cast.project, ("main", "en"), ("main", "en"))
+    extend_panel(project=cast.project, now=NOW)
+    begun, typed = cast.ana.assignments.order_by("order")[:2]
+    Assignment.objects.filter(pk=begun.pk).update(first_shown_at=NOW)
+    Assignment.objects.filter(pk=typed.pk).update(draft={"fields": {}}, draft_number=1)
+    make_material(cast.project, ("pilot", "en"))
+    extend_panel(project=cast.project, now=NOW)
+    assert phases_of(cast.ana) == ["main", "main", "pilot", "pilot", "main", "main"]
+    kept = list(cast.ana.assignments.order_by("order").values_list("pk", flat=True))[:2]
+    assert kept == [begun.pk, typed.pk]
+    assert cast.ana.assignments.get(state=State.OPEN).pk == begun.pk
+
+
+# Giving back
+
+
+def test_what_nobody_could_be_shown_is_not_given_back():
+    cast = make_cast()
+    reported = [make_assignment(cast.ana, state=State.PROBLEM) for _ in range(2)]
+    give = partial(give_back, lead=cast.lea.person, project=cast.project)
+    Membership.objects.filter(pk=cast.ana.pk).update(languages=["zh"])
+    with pytest.raises(Refused):
+        give(assignment_id=reported[0].pk)
+    Membership.objects.filter(pk=cast.ana.pk).update(languages=["en"], left_at=NOW)
+    with pytest.raises(Refused):
+        give(assignment_id=reported[0].pk)
+    Membership.objects.filter(pk=cast.ana.pk).update(left_at=None)
+    assert give(assignment_id=reported[0].pk)
+    cast.project.rounds.update(closed_at=NOW)
+    with pytest.raises(Refused):
+        give(assignment_id=reported[1].pk)
+    assert states_of(cast.ana) == [State.OPEN, State.PROBLEM]

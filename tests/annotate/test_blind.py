@@ -223,7 +223,7 @@ def test_ones_own_answers_are_listed_by_pages_newest_first(ana):
     make_submitted(Membership.objects.get(person__username="ben"))
     page = blind.own_annotations(ana.person, ana.project.slug, before=None, limit=3)
     assert [answer.public_id for answer in page] == [row.public_id for row in rows[:1:-1]]
-    rest = blind.own_annotations(ana.person, ana.project.slug, before=page[-1].order, limit=3)
+    rest = blind.own_annotations(ana.person, ana.project.slug, before=(1, page[-1].order), limit=3)
     assert [answer.order for answer in rest] == [1, 0]
 
 

@@ -8,7 +8,7 @@ import pytest
 from annotate import assigning, blind, labeling
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
 from annotate.labeling import NewAnnotation, Timing
-from annotate.models import Annotation, Assignment, Membership, Post
+from annotate.models import Annotation, Assignment, Membership, Post, Round
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import NOW, make_cast, make_member, make_plan, make_protocol
 
@@ -87,10 +87,10 @@ def test_submit_stores_one_annotation_with_a_receipt_and_opens_the_next_in_order
     assert plan[0].ended_at == LATER
 
 
-def test_the_item_that_a_submit_opens_counts_as_shown_from_then_on(plan):
+def test_the_item_that_a_submit_opens_counts_as_shown_only_when_it_is(plan):
     submit(plan[0])
     plan[1].refresh_from_db()
-    assert plan[1].first_shown_at == LATER
+    assert (plan[1].state, plan[1].first_shown_at) == (State.OPEN, None)
 
 
 def test_the_last_submit_of_a_plan_opens_nothing_and_is_stored_like_any(plan):
@@ -572,3 +572,16 @@ def test_what_is_not_ones_own_to_open_is_one_refusal_for_every_action(plan, how)
     assert Assignment.objects.filter(pk=plan[0].pk).values().get() == before
     assert not Annotation.objects.exists()
     assert not Post.objects.exists()
+
+
+@pytest.mark.parametrize("change", ["the round is closed", "the person left", "the person is paused"])
+def test_a_correction_that_was_under_way_is_refused_after(plan, change):
+    submit(plan[0])
+    opened = blind.open_assignment(plan[0].annotator.person, plan[0].public_id)
+    if change == "the round is closed":
+        Round.objects.update(closed_at=LATER)
+    else:
+        Membership.objects.update(**{"left_at" if "left" in change else "paused_at": LATER})
+    with pytest.raises(NotYours):
+        labeling.submit_annotation(assignment=opened, key="k" * 20, new=answer(plan[0], number=1), now=LATER)
+    assert plan[0].annotations.count() == 1

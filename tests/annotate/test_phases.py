@@ -2,11 +2,12 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import translation
 
 from annotate import assigning, blind
 from annotate.errors import NotYours
 from annotate.models import Assignment, Membership, Project, Settlement
-from tests.factories import NOW, make_cast, make_item
+from tests.factories import NOW, make_assignment, make_cast, make_item, make_round
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -93,6 +94,19 @@ def test_the_right_label_is_told_so_in_the_language_of_the_interface(page, cast)
     assert (item.feedback.is_right, item.feedback.differing) == (True, ())
 
 
+def test_differing_parts_are_joined_as_the_language_joins_them(page, cast):
+    know(cast)
+    known = {**LABEL, "states_no_result": True}
+    Settlement.objects.update(label=known)
+    cast.ana.person.interface_language = "zh-hans"
+    cast.ana.person.save()
+    response = answer(page, current(cast, "practice"), "readable", headers=HTMX)
+    differing = blind.show_item(cast.ana.person, current(cast, "practice").public_id).feedback.differing
+    assert len(differing) == 2
+    with translation.override("zh-hans"):
+        assert "、".join(map(translation.gettext, differing)) in response.content.decode()
+
+
 def test_the_next_item_is_not_taken_for_shown_while_the_answer_is_read(page, cast):
     know(cast)
     answer(page, current(cast, "practice"), headers=HTMX)
@@ -156,3 +170,47 @@ def test_all_done_is_said_only_when_all_is_done(page, cast):
         answer(page, current(cast, phase), key=f"key-of-the-{phase}-item-1")
     assert "nothing left for you to read" in go(page, cast).content.decode()
     assert blind.standing(cast.ana.person, cast.project.slug) == "done"
+
+
+def test_an_answer_lets_nobody_into_a_practice_item_that_is_not_ready(page, cast):
+    know(cast)
+    for phase in ("practice", "pilot"):
+        answer(page, current(cast, phase), key=f"key-of-the-{phase}-item-1")
+    go(page, cast)
+    late = make_item(cast.project, phase="practice")
+    assigning.extend_panel(project=cast.project, now=NOW)
+    response = answer(page, current(cast, "main"), key="key-of-the-main-item-1", headers=HTMX)
+    assert "practice of this project is not ready" in response.content.decode()
+    assignment = cast.ana.assignments.get(item=late)
+    assert (assignment.state, assignment.first_shown_at) == (State.OPEN, None)
+    assert answer(page, assignment, key="key-of-the-late-item-1").status_code == 404
+
+
+def test_a_practice_item_that_waits_holds_up_no_other_round(page, cast):
+    know(cast)
+    make_item(cast.project, phase="practice")
+    again = make_assignment(cast.ana, make_item(cast.project), round=make_round(cast.project, purpose="protocol"))
+    assert go(page, cast).redirect_chain[0][0].endswith(f"/label/{again.public_id}/")
+
+
+def test_undo_is_for_the_last_answer_of_all_rounds(page, cast):
+    know(cast)
+    answer(page, current(cast, "practice"))
+    again = make_assignment(cast.ana, make_item(cast.project), round=make_round(cast.project, purpose="protocol"))
+    answer(page, again, key="key-of-the-later-round")
+    assert blind.show_item(cast.ana.person, again.public_id).undo_id == again.public_id
+    refused = answer(page, current(cast, "practice"), number=1, key="key-of-a-correction-1")
+    assert refused.status_code == 422
+    assert answer(page, again, number=1, key="key-of-the-undo-00001").status_code == 302
+
+
+def test_nothing_is_corrected_in_a_closed_round(page, cast):
+    know(cast)
+    practice = current(cast, "practice")
+    answer(page, practice)
+    address = reverse("annotate:correct_item", args=[practice.public_id])
+    assert address in page.get(reverse("annotate:label_item", args=[practice.public_id])).content.decode()
+    cast.project.rounds.update(closed_at=NOW)
+    assert address not in page.get(reverse("annotate:label_item", args=[practice.public_id])).content.decode()
+    assert page.get(address).url == reverse("annotate:label_item", args=[practice.public_id])
+    assert answer(page, practice, number=1, key="key-of-a-correction-1").status_code == 404

@@ -3,7 +3,7 @@
 import pytest
 
 from annotate import lead_queries, queries
-from annotate.models import Annotation, Assignment, ImportBatch, Membership, Settlement
+from annotate.models import Annotation, Assignment, ImportBatch, Membership, Post, Settlement
 from annotate.traces import base
 from tests.factories import (
     NOW,
@@ -43,7 +43,6 @@ READS = {
     "protocols_of": lambda cast, one: [row.label_schema for row in queries.protocols_of(cast.project.pk)],
     "pace_of": lambda cast, one: queries.pace_of(one),
     "current_annotation": lambda cast, one: queries.current_annotation(one.pk),
-    "last_submitted_id": lambda cast, one: queries.last_submitted_id(cast.ana.pk, one.round_id),
     "active_memberships": lambda cast, one: list(queries.active_memberships(cast.ana.person)),
     "memberships_of": lambda cast, one: [row.project.slug for row in queries.memberships_of(cast.ana.person)],
     "plannable_items": plannable,
@@ -55,6 +54,7 @@ READS = {
     "led_projects": lambda cast, one: list(lead_queries.led_projects(cast.lea.person)),
     "member_progress": lambda cast, one: [row.person.username for row in lead_queries.member_progress(cast.project)],
     "batches_of": lambda cast, one: list(lead_queries.batches_of(cast.project)),
+    "of_who_left": lambda cast, one: lead_queries.of_who_left(cast.project),
     "n_problems": lambda cast, one: lead_queries.n_problems(cast.project, phase="main"),
 }
 
@@ -155,6 +155,54 @@ def test_progress_counts_each_members_assignments_by_state(cast):
     members = lead_queries.member_progress(cast.project)
     rows = {row.code: (row.n_submitted, row.n_problem, row.n_assigned) for row in members}
     assert rows == {"a1": (1, 1, 3), "a2": (0, 0, 0), "r3": (0, 0, 0), "l4": (0, 0, 0)}
+
+
+def partial(cast, phase="main"):
+    return [(one.code, one.n_submitted, one.n_given) for one in lead_queries.partial_raters(cast.project, phase=phase)]
+
+
+def test_what_was_withdrawn_with_a_language_makes_nobody_who_left_partial(cast):
+    make_submitted(cast.ana)
+    item = make_item(trace=make_trace(cast.project, language="zh"))
+    withdrawn = make_assignment(cast.ana, item, State.WITHDRAWN)
+    Membership.objects.filter(pk=cast.ana.pk).update(left_at=NOW, languages=["en"])
+    assert partial(cast) == []
+    type(item.trace).objects.filter(pk=withdrawn.item.trace_id).update(language="")
+    assert partial(cast) == [(cast.ana.code, 1, 2)]
+    assert partial(cast, phase="pilot") == []
+
+
+def test_of_rounds_of_new_protocols_only_the_last_one_makes_who_left_partial(cast):
+    items = [make_submitted(cast.ana).item for _ in range(2)]
+    earlier = make_round(cast.project, purpose="protocol", closed_at=NOW)
+    make_submitted(cast.ana, items[0], round=earlier)
+    make_assignment(cast.ana, items[1], State.WITHDRAWN, round=earlier)
+    last = make_round(cast.project, purpose="protocol")
+    make_submitted(cast.ana, items[0], round=last)
+    asked = make_assignment(cast.ana, items[1], State.WITHDRAWN, round=last)
+    assert partial(cast) == []
+    Membership.objects.filter(pk=cast.ana.pk).update(left_at=NOW)
+    assert partial(cast) == [(cast.ana.code, 4, 5)]
+    asked.state = State.PROBLEM
+    asked.save(update_fields=["state"])
+    assert partial(cast) == [(cast.ana.code, 4, 5)]
+    asked.state = State.SUBMITTED
+    asked.save(update_fields=["state"])
+    assert partial(cast) == []
+
+
+def test_of_reports_of_the_same_assignment_only_the_last_is_listed(cast):
+    reported = make_assignment(cast.ana, state=State.PROBLEM)
+    own = {"item": reported.item, "round": reported.round, "author": cast.ana}
+    for text in ("It is cut off.", "Still cut off."):
+        Post.objects.create(purpose="problem", text=text, **own)
+    Post.objects.create(purpose="thread", text="Let us talk.", **own)
+    other = make_assignment(cast.ben, reported.item, State.PROBLEM)
+    Post.objects.create(purpose="problem", text="Cut.", **own | {"author": cast.ben})
+    assert [(one.assignment_id, one.text) for one in lead_queries.problem_reports(cast.project)] == [
+        (other.pk, "Cut."),
+        (reported.pk, "Still cut off."),
+    ]
 
 
 def test_imports_under_way_are_not_listed(cast):
