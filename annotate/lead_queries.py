@@ -76,36 +76,55 @@ def labelled_under_older(project: Project, protocol: int) -> dict[int, list[Plan
             is_current=True,
         )
         .values_list(
-            "assignment__annotator",
+            *("assignment__annotator", "assignment__annotator__languages"),
             *(f"assignment__item{name}" for name in ("", "__trace", "__anchor", "__phase", "__trace__language")),
         )
         .annotate(newest=Max("protocol__number"))
     )
     found: dict[int, list[PlannedItem]] = {}
-    for member, *item, newest in rows.order_by().iterator(chunk_size=5000):
-        if newest < protocol:
-            found.setdefault(member, []).append(PlannedItem(*item))
+    for member, languages, *item, newest in rows.order_by().iterator(chunk_size=5000):
+        planned = PlannedItem(*item)
+        if newest < protocol and planned.language in ("", *languages):
+            found.setdefault(member, []).append(planned)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A rater who left: how many items of a phase they labelled of those they had been given."""
+    """A rater who left: how many labels they gave of those they were asked for; an item that a new protocol opened
+    again counts again."""
 
     code: str
     n_submitted: int
     n_given: int
 
 
-def partial_raters(project: Project, *, phase: str) -> list[Partial]:
-    """Members who left before all they were given in a phase was labelled: one statement."""
-    given = Q(assignments__item__phase=phase, assignments__round__purpose=Round.Purpose.FIRST)
-    submitted = given & Q(assignments__state=Assignment.State.SUBMITTED)
-    rows = Membership.objects.filter(project=project, left_at__isnull=False).annotate(
-        n_given=Count("assignments", filter=given), n_submitted=Count("assignments", filter=submitted)
-    )
-    rows = rows.filter(n_submitted__lt=F("n_given")).order_by("code")
-    return [Partial(*row) for row in rows.values_list("code", "n_submitted", "n_given")]
+def partial_raters(project: Project, *, phase: str = "") -> list[Partial]:
+    """Members who left before all they were given in a phase, or in all of them, was labelled: one statement."""
+    return [one for one in of_who_left(project, phase=phase).values() if one.n_submitted < one.n_given]
+
+
+def of_who_left(project: Project, *, phase: str = "") -> dict[int, Partial]:
+    """By member who left, what they labelled and had been given in the rounds that human agreement is read from: one
+    statement. What was withdrawn had been given where they read its language; of rounds that a new protocol opened only
+    the last one still asked for anything, of earlier ones only labels count."""
+    newest = Round.objects.filter(project=project, purpose=Round.Purpose.PROTOCOL).order_by("-number").values("pk")[:1]
+    first = Q(round__purpose=Round.Purpose.FIRST)
+    asked = first | Q(round=Subquery(newest))
+    submitted = Q(state=Assignment.State.SUBMITTED, round__purpose__in=RATING_ROUNDS)
+    rows = Assignment.objects.filter(asked | submitted, annotator__project=project, annotator__left_at__isnull=False)
+    rows = rows.filter(item__phase=phase) if phase else rows
+    groups = rows.values_list(
+        *("annotator", "annotator__code", "annotator__languages", "item__trace__language", "state")
+    ).annotate(n=Count("pk"))
+    found: dict[int, Partial] = {}
+    for member, code, languages, language, state, n in groups.order_by("annotator__code"):
+        if state == Assignment.State.WITHDRAWN and language not in ("", *languages):
+            continue
+        before = found.get(member, Partial(code, 0, 0))
+        n_submitted = before.n_submitted + (n if state == Assignment.State.SUBMITTED else 0)
+        found[member] = Partial(code, n_submitted, before.n_given + n)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +177,16 @@ class ProblemReport:
 
 
 def problem_reports(project: Project) -> list[ProblemReport]:
-    """Reported problems whose assignment is still ended by them, newest first: one statement."""
+    """Reported problems whose assignment is still ended by them, newest first: one statement. Of an item that was given
+    back and reported again the last report counts."""
     assignment = Assignment.objects.filter(
         annotator=OuterRef("author"), item=OuterRef("item"), round=OuterRef("round"), state=Assignment.State.PROBLEM
     )
+    later = Post.objects.filter(
+        **{name: OuterRef(name) for name in ("author", "item", "round", "purpose")}, pk__gt=OuterRef("pk")
+    )
     rows = (
-        Post.objects.filter(item__project=project, purpose=Post.Purpose.PROBLEM)
+        Post.objects.filter(~Exists(later), item__project=project, purpose=Post.Purpose.PROBLEM)
         .annotate(assignment=Subquery(assignment.values("pk")[:1]))
         .filter(assignment__isnull=False)
         .order_by("-pk")
@@ -259,11 +282,11 @@ def phase_counts(project: Project) -> list[PhaseCounts]:
 
 
 def counts_of_assignments(project: Project) -> QuerySet:
-    """By phase, what there is to label and what was; withdrawn ones apart."""
+    """By phase, what there is to label, what was, and what was on show. Withdrawn ones count as shown only."""
     state, waiting = Assignment.State, [Assignment.State.LOCKED, Assignment.State.OPEN]
-    given = Assignment.objects.filter(item__project=project).exclude(state=state.WITHDRAWN).order_by()
+    given = Assignment.objects.filter(item__project=project).order_by()
     return given.values("item__phase").annotate(
-        n_planned=Count("pk"),
+        n_planned=Count("pk", filter=~Q(state=state.WITHDRAWN)),
         n_submitted=Count("pk", filter=Q(state=state.SUBMITTED)),
         n_problems=Count("pk", filter=Q(state=state.PROBLEM)),
         n_behind=Count("annotator", distinct=True, filter=Q(state__in=waiting)),
@@ -349,6 +372,20 @@ def people_of(project: Project) -> QuerySet[Membership]:
     withdrawn = Count("assignments", filter=Q(assignments__state=Assignment.State.WITHDRAWN))
     members = member_progress(project).annotate(n_withdrawn=withdrawn)
     return members.order_by(F("left_at").asc(nulls_first=True), "role", "pk")
+
+
+def people_and_given(project: Project) -> list[tuple[Membership, int]]:
+    """The members as in `people_of`, each with how many assignments they were given: of who left as `of_who_left`
+    counts them, of others all that is not withdrawn: two statements."""
+    left = of_who_left(project)
+    return [
+        (member, (left[member.pk].n_given if member.pk in left else 0) if member.left_at else n_not_withdrawn(member))
+        for member in people_of(project)
+    ]
+
+
+def n_not_withdrawn(member) -> int:
+    return member.n_assigned - member.n_withdrawn
 
 
 def invites_of(project: Project) -> QuerySet[Invite]:

@@ -3,7 +3,6 @@
 It knows no task kind: what is compared is said by the kind's measures.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +34,7 @@ class MeasureReport:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolLabels:
-    """How many labels of a phase were given under a protocol."""
+    """How many ratings of a phase were given under a protocol: one of a rater and item."""
 
     protocol: int
     n_labels: int
@@ -88,11 +87,14 @@ def agreement_report(
     if not chosen:
         raise Refused(unknown_measure(measure, measures))
     every = lead_queries.rated_rows(project, phase=phase)
-    counts = Counter(row.protocol for row in every)
     if protocol is not None and protocol not in schemas:
         raise Refused(unknown_protocol(schemas))
-    chosen_protocol = max(counts, default=None) if protocol is None else protocol
-    rows = last_of_each([row for row in every if row.protocol == chosen_protocol])
+    under = {
+        number: last_of_each([row for row in every if row.protocol == number])
+        for number in sorted({row.protocol for row in every})
+    }
+    chosen_protocol = max(under, default=None) if protocol is None else protocol
+    rows = under.get(chosen_protocol, [])
     labels = [kind.parse(row.label, schemas[row.protocol], None) for row in rows]
     return AgreementReport(
         project=project.slug,
@@ -101,7 +103,7 @@ def agreement_report(
         is_result=phase == "main",
         open_lead=project.open_lead,
         protocol=chosen_protocol,
-        protocols=tuple(ProtocolLabels(number, counts[number]) for number in sorted(counts)),
+        protocols=tuple(ProtocolLabels(number, len(of_it)) for number, of_it in under.items()),
         partial=tuple(lead_queries.partial_raters(project, phase=phase)),
         n_problems=lead_queries.n_problems(project, phase=phase),
         measures=tuple(MeasureReport(one, measure_agreement(one, rows, labels, project.seed)) for one in chosen),

@@ -153,7 +153,7 @@ def report_words(report: AgreementReport) -> ReportWords:
         % {"n": report.n_problems},
         protocol=protocol_words(report),
         partial=tuple(
-            gettext("%(rater)s left and is partial: %(n_submitted)s of %(n_given)s items labelled.")
+            gettext("%(rater)s left and is partial: %(n_submitted)s of %(n_given)s labels given.")
             % {"rater": one.code, "n_submitted": one.n_submitted, "n_given": one.n_given}
             for one in report.partial
         ),

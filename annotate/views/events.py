@@ -15,7 +15,7 @@ N_EVENTS = 100
 ACTIONS = {
     "project_created": gettext_noop("The project was made"),
     "project_changed": gettext_noop("Settings were changed"),
-    "phase_opened": gettext_noop("Another phase is the furthest open one"),
+    "phase_opened": gettext_noop("The phase up to which people may label was changed"),
     "protocol_opened": gettext_noop("A new protocol was opened"),
     "items_reopened": gettext_noop("Items were re-opened for a new protocol"),
     "known_answer_given": gettext_noop("A practice item was given its known answer"),

@@ -1,6 +1,7 @@
 """The annotator's pages. Whatever they show of an item comes from `blind`; whatever they do is a service."""
 
 import json
+import re
 import secrets
 
 from django.http import Http404, HttpResponse, JsonResponse
@@ -70,7 +71,7 @@ def label_item(request, public_id):
 def correct_item(request, public_id):
     """The form again with the stored answer in it; that one stays current until another is submitted."""
     item = blind.show_item(request.user, public_id)
-    if not item.is_submitted:
+    if not item.may_correct:
         return redirect("annotate:label_item", public_id=public_id)
     return render(request, "annotate/label_item.html", page_of(item, correcting=True))
 
@@ -153,8 +154,14 @@ def submit_annotation(request, public_id):
 
 
 def practised(request, receipt):
-    """The practice item that was just submitted, with the expected answer beside one's own; None for any other."""
-    item = blind.show_item(request.user, receipt.public_id)
+    """The practice item that was just submitted, with the expected answer beside one's own; None for any other, and
+    where one may not open it any more."""
+    if receipt is None or receipt.phase != "practice":
+        return None
+    try:
+        item = blind.show_item(request.user, receipt.public_id)
+    except NotYours:
+        return None
     return item if item.feedback else None
 
 
@@ -192,9 +199,25 @@ def told_already(request, public_id, at):
 
 
 def go_on(request, project, *, receipt=None):
-    """The next item, as a piece for htmx and as a redirect without script; after a practice item first its answer."""
-    done = practised(request, receipt) if receipt and receipt.phase == "practice" else None
+    """What comes next; of an answer that is stored its receipt also to who has no part in the project any more."""
+    try:
+        return what_follows(request, project, receipt=receipt)
+    except NotYours:
+        if receipt is None:
+            raise
     if not request.htmx:
+        return render(request, "annotate/saved_answer.html", {"receipt": receipt})
+    response = render(request, "annotate/_saved_answer.html", {"receipt": receipt})
+    response["HX-Push-Url"] = reverse("annotate:home")
+    return response
+
+
+def what_follows(request, project, *, receipt):
+    """The next item, as a piece for htmx and as a redirect without script; after a practice item first its answer.
+    NotYours where one has no part in the project any more, so that no redirect leads to a page that is not there."""
+    done = practised(request, receipt)
+    if not request.htmx:
+        blind.own_project(request.user, project)
         return redirect("annotate:label_item", done.public_id) if done else redirect("annotate:next_item", project)
     item = done or blind.next_item(request.user, project)
     if item is None:
@@ -285,25 +308,39 @@ PROBLEM_EMPTY = Problem(
 @require_safe
 @own
 def own_annotations(request, project):
-    """The list of one's own submitted items, by pages of the plan."""
+    """The list of one's own submitted items, by pages of the plans: an order is a place in the plan of one round."""
     own = blind.own_project(request.user, project)
-    before = request.GET.get("before", "")
-    answers = blind.own_annotations(
-        request.user, project, before=int(before) if before.isdecimal() and len(before) < 10 else None, limit=N_ANSWERS
-    )
-    context = {"project": own, "answers": answers, "more": answers[-1].order if len(answers) == N_ANSWERS else None}
+    place = PLACE.fullmatch(request.GET.get("before", ""))
+    before = (int(place[1]), int(place[2])) if place else None
+    answers = blind.own_annotations(request.user, project, before=before, limit=N_ANSWERS)
+    context = {
+        "project": own,
+        "answers": answers,
+        "more": f"{answers[-1].round}.{answers[-1].order}" if len(answers) == N_ANSWERS else None,
+    }
     return render(request, "annotate/own_annotations.html", context)
+
+
+PLACE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
+"""A round and an order in it."""
 
 
 @require_safe
 @own
 def guideline(request, project):
-    """The newest guideline in the interface language, as a page or as the piece the labelling page opens."""
-    number, english, chinese = blind.guideline(request.user, project)
+    """A guideline in the interface language, as a page or as the piece the labelling page opens: the newest, or that of
+    `protocol`, which a form that was shown before the newest asks for, as its answer goes under that one."""
+    asked = request.GET.get("protocol")
+    if asked is not None and not PROTOCOL_NUMBER.fullmatch(asked):
+        raise Http404
+    number, english, chinese = blind.guideline(request.user, project, number=int(asked) if asked else None)
     chosen = chinese if get_language() == "zh-hans" else english
     own = blind.own_project(request.user, project)
     context = {"project": own, "number": number, "html": guideline_html(chosen or english or chinese)}
     return render(request, "annotate/_guideline.html" if request.htmx else "annotate/guideline.html", context)
+
+
+PROTOCOL_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @require_POST

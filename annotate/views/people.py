@@ -22,8 +22,7 @@ from annotate.views.project import led_project, title_of
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table of people. `ticked` are the languages in its form, `problem` what was refused in it. Who left
-    had been given what is withdrawn since; to others what was withdrawn is not given."""
+    """A line of the table of people. `ticked` are the languages in its form, `problem` what was refused in it."""
 
     member: Membership
     languages: str
@@ -68,12 +67,12 @@ def people_piece(project, *, chosen: str = "", problem: Problem | None = None, t
         Row(
             member=member,
             languages=in_words(member.languages),
-            n_given=member.n_assigned - (0 if member.left_at else member.n_withdrawn),
+            n_given=n_given,
             ticked=ticked if ticked is not None and str(member.pk) == chosen else member.languages,
             problem=problem.as_dict(gettext) if problem and str(member.pk) == chosen else None,
             is_open=str(member.pk) == chosen,
         )
-        for member in lead_queries.people_of(project)
+        for member, n_given in lead_queries.people_and_given(project)
     ]
     return {
         "project": project,

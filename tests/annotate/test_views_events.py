@@ -49,7 +49,7 @@ def test_a_lead_reads_what_happened_newest_first(client, cast):
     assert rows(show(client, cast)) == [
         ("", "The project was made"),
         ("lea", 'Traces were brought in batch: 3 file: night.jsonl ok: null skipped: {"no reply": 2}'),
-        ("lea", "Another phase is the furthest open one before: practice phase: pilot"),
+        ("lea", "The phase up to which people may label was changed before: practice phase: pilot"),
     ]
 
 

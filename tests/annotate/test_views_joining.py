@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import inviting, setting_up
-from annotate.models import Event, Invite, Membership, Person
+from annotate.models import Event, Invite, Membership, Person, Project
 from config.logs import WithoutSecrets
 from tests.factories import make_cast, make_item, make_person
 from tests.guards.crawl import routes
@@ -318,3 +318,19 @@ def test_a_log_still_says_which_page_it_was():
     record = logging.LogRecord("x", logging.WARNING, "", 1, "%s: %s %s", ("Not Found", "/projects/airline/", 3), None)
     WithoutSecrets().filter(record)
     assert record.getMessage() == "Not Found: /projects/airline/ 3"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_link_of_whose_languages_the_project_has_none_any_more_says_so(client, cast, secret, is_new):
+    Project.objects.filter(pk=cast.project.pk).update(languages=["zh"])
+    if is_new:
+        response = make_account(client, secret)
+        assert 'value="rosa"' in words(response)
+    else:
+        client.force_login(make_person("tim"))
+        response = client.post(link(secret))
+    assert response.status_code == 409
+    said = "The project does not have the languages of this invitation any more. Ask a lead for a new one."
+    assert words(response).count(said) == 1
+    assert Membership.objects.filter(project=cast.project).count() == 4
+    assert not Person.objects.filter(username="rosa").exists()

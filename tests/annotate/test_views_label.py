@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate import labeling
-from annotate.models import Annotation, Assignment, Membership, Person, Post
+from annotate.models import Annotation, Assignment, Membership, Person, Post, Settlement
 from annotate.traces import base
 from tests.factories import (
     NOW,
@@ -27,6 +27,7 @@ from tests.factories import (
     make_item,
     make_plan,
     make_protocol,
+    make_round,
     make_submitted,
     make_trace,
 )
@@ -258,6 +259,32 @@ def test_a_known_key_is_answered_before_any_check(page, ana):
     Assignment.objects.filter(pk=plan[0].pk).update(state=State.WITHDRAWN)
     assert submit(page, plan[0], label="no label at all", spans="no JSON").status_code == 302
     assert Annotation.objects.count() == 2
+
+
+@pytest.mark.parametrize("phase", ["practice", "main"])
+@pytest.mark.parametrize("headers", [HTMX, None])
+@pytest.mark.parametrize("how", ["paused", "left"])
+def test_a_known_key_gets_its_receipt_whatever_has_become_of_ones_part(page, ana, how, headers, phase):
+    assignment = make_assignment(ana, make_item(ana.project, phase=phase))
+    label = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
+    Settlement.objects.create(item=assignment.item, how="known", label=label, reason_en="So.", reason_zh="如此。")
+    if phase == "main":
+        ana.project.open_phase = "main"
+        ana.project.save(update_fields=["open_phase"])
+    make_annotation(assignment, key=KEY)
+    Assignment.objects.filter(pk=assignment.pk).update(state=State.SUBMITTED, ended_at=NOW, first_shown_at=NOW)
+    Membership.objects.filter(pk=ana.pk).update(**{f"{how}_at": NOW})
+    response = page.post(url("submit_annotation", assignment), form(), headers=headers, follow=True)
+    assert response.status_code == 200
+    said = words(response)
+    told = "The lead has paused your part" if how == "paused" else "You have no part in this project any more."
+    assert told in said
+    assert reverse("annotate:home") in said
+    if headers or how == "left":
+        assert f'Saved <time datetime="{NOW.isoformat()}' in said
+    if headers:
+        assert b"<html" not in response.content
+    assert submit(page, assignment, key=OTHER_KEY, headers=headers).status_code == 404
 
 
 def test_a_second_window_is_told_in_words_and_nothing_is_taken_over(page, ana):
@@ -586,11 +613,35 @@ def test_the_list_of_ones_own_answers_goes_by_pages(page, ana):
     first = page.get(reverse("annotate:own_annotations", args=[ana.project.slug]))
     links = [a["href"] for a in Elements(first).all("a") if "/label/" in a["href"] and "/projects/" not in a["href"]]
     assert links == [url("label_item", row) for row in rows[:1:-1]]
-    rest = page.get(reverse("annotate:own_annotations", args=[ana.project.slug]), {"before": "2"})
+    rest = page.get(reverse("annotate:own_annotations", args=[ana.project.slug]), {"before": "1.2"})
     assert url("label_item", rows[0]) in words(rest)
-    for strange in ("x", "-1", "9" * 30, "²"):
+    for strange in ("x", "-1", "2", "1.", "1." + "9" * 30, "1.²"):
         address = reverse("annotate:own_annotations", args=[ana.project.slug])
         assert page.get(address, {"before": strange}).status_code == 200
+
+
+def test_the_list_loses_nothing_where_several_rounds_have_the_same_places(page, ana):
+    first = [make_submitted(ana) for _ in range(30)]
+    again = make_round(ana.project, purpose="protocol")
+    second = [make_submitted(ana, row.item, round=again) for row in first]
+    address, found, lines = reverse("annotate:own_annotations", args=[ana.project.slug]), [], ""
+    while address:
+        response = page.get(address)
+        hrefs = [a["href"] for a in Elements(response).all("a")]
+        found += [href for href in hrefs if "/label/" in href and "/projects/" not in href]
+        earlier = [href for href in hrefs if href.startswith("?before=")]
+        lines += words(response)
+        address = earlier and reverse("annotate:own_annotations", args=[ana.project.slug]) + earlier[0]
+    assert found == [url("label_item", row) for row in (*second[::-1], *first[::-1])]
+    assert (lines.count("· round 2"), lines.count("· round 1")) == (30, 0)
+
+
+def test_who_is_paused_is_not_told_that_there_are_no_answers(page, ana):
+    make_submitted(ana)
+    Membership.objects.filter(pk=ana.pk).update(paused_at=NOW)
+    said = words(page.get(reverse("annotate:own_annotations", args=[ana.project.slug])))
+    assert "The lead has paused your part in this project." in said
+    assert "You have submitted nothing yet." not in said
 
 
 def test_a_protocol_that_is_opened_meanwhile_does_not_change_what_is_stored(page, ana):
@@ -646,7 +697,7 @@ def test_a_problem_with_a_submitted_item_is_told_in_words(page, ana):
     assignment = make_submitted(ana)
     response = page.post(url("report_problem", assignment), {"problem": "Too late."})
     assert response.status_code == 409
-    assert "This item was ended in another window." in words(response)
+    assert "ended in another window or taken out of your plan. What you typed is kept." in words(response)
 
 
 # Guideline, home, unused routes
@@ -660,6 +711,21 @@ def test_the_guideline_is_a_page_and_a_piece_in_the_readers_language(page, ana):
     assert b"<html" not in piece.content
     Person.objects.filter(pk=ana.person_id).update(interface_language="zh-hans")
     assert "<p>读它（1）。</p>" in words(page.get(address))
+
+
+def test_the_labelling_page_opens_the_guideline_its_answer_goes_under(page, cast):
+    assignment, address = make_plan(cast.ana, 1)[0], reverse("annotate:guideline", args=[cast.project.slug])
+    [button] = Elements(page.get(url("label_item", assignment))).all("button", **{"data-opens": "guideline"})
+    make_protocol(cast.project)
+    assert button["hx-get"] == f"{address}?protocol=1"
+    assert "<p>Read it (1).</p>" in words(page.get(button["hx-get"], headers=HTMX))
+    assert "<p>Read it (2).</p>" in words(page.get(address))
+    [refused] = Elements(submit(page, assignment, label="")).all("button", **{"data-opens": "guideline"})
+    assert refused["hx-get"] == f"{address}?protocol=1"
+    for strange in ("", "0", "3", "x", "²", "9" * 30):
+        assert page.get(address, {"protocol": strange}).status_code == 404
+    other = reverse("annotate:guideline", args=[cast.other_project.slug])
+    assert page.get(other, {"protocol": "1"}).status_code == 404
 
 
 def test_home_lists_ones_own_projects_with_the_way_into_each(page, cast):
@@ -814,13 +880,13 @@ def test_each_request_takes_a_fixed_number_of_statements(page, ana, size):
         "correct_item": (200, 7),
         "save_draft": (200, 3),
         "submit_annotation refused": (422, 9),
-        "submit_annotation with the next item": (200, 14),
+        "submit_annotation with the next item": (200, 15),
         "submit_annotation again": (200, 7),
-        "submit_annotation without script": (302, 10),
+        "submit_annotation without script": (302, 11),
         "submit_annotation of an undo": (200, 15),
         "submit_annotation of a correction": (200, 14),
         "submit_annotation already": (409, 13),
-        "report_problem": (200, 13),
+        "report_problem": (200, 14),
         "own_annotations": (200, 4),
         "guideline": (200, 4),
         "keep_alive": (204, 2),

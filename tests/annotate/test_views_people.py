@@ -93,6 +93,16 @@ def test_who_left_stays_on_the_list_as_partial_and_who_was_through_does_not_coun
     assert "partial" not in line(response, cast.ben.code)[7]
 
 
+def test_who_left_was_given_what_makes_them_partial_and_nothing_else(client, cast):
+    make_submitted(cast.ana)
+    make_plan(cast.ana, 2, language="zh")
+    act(client, cast, "set_languages", cast.ana, {"languages": ["en"]})
+    act(client, cast, "retire_member", cast.ana)
+    found = line(show(client, cast), cast.ana.code)
+    assert found[4:6] == ["1", "1"]
+    assert "partial" not in found[7]
+
+
 def test_what_was_withdrawn_with_a_language_is_not_assigned_any_more(client, cast):
     make_plan(cast.ana, 3, language="en")
     act(client, cast, "set_languages", cast.ana, {"languages": ["zh"]})
@@ -131,7 +141,7 @@ def test_the_number_of_statements_does_not_grow(client, cast, n, django_assert_n
         if place % 2:
             inviting.join_project(secret=secret, person=make_person(f"new-{place}"), now=timezone.now())
     show(client, cast)
-    with django_assert_num_queries(5):  # session, person, project, members, links
+    with django_assert_num_queries(6):  # session, person, project, who left, members, links
         show(client, cast, member=cast.ana.pk)
 
 

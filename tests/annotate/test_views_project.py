@@ -6,6 +6,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotate import people
 from annotate.errors import NotYours
 from annotate.models import Assignment, Event, Membership, Post, Project, Role, Settlement
 from tests.factories import (
@@ -189,7 +190,7 @@ def test_a_lead_cannot_reach_an_item_of_another_project(client, cast):
 
 
 @pytest.mark.parametrize("n", [1, 30])
-def test_the_page_takes_eight_statements_whatever_it_holds(client, cast, django_assert_num_queries, n):
+def test_the_page_takes_nine_statements_whatever_it_holds(client, cast, django_assert_num_queries, n):
     for number in range(n):
         make_submitted(cast.ana)
         report_of = make_assignment(cast.ben, make_item(cast.project, phase="practice"), State.PROBLEM)
@@ -198,7 +199,7 @@ def test_the_page_takes_eight_statements_whatever_it_holds(client, cast, django_
         )
         make_member(cast.project, f"annotator {number}")
     client.force_login(cast.lea.person)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(reverse("annotate:show_project", args=[cast.project.slug]))
 
 
@@ -237,6 +238,15 @@ def test_what_was_not_shown_can_be_closed(client, cast):
     assert "Close what comes after: practice" in words(show(client, cast))
     assert open_phase(client, cast, "practice").status_code == 302
     assert Project.objects.get(pk=cast.project.pk).open_phase == "practice"
+
+
+def test_what_was_shown_and_withdrawn_cannot_be_closed_and_is_not_offered(client, cast):
+    shown = make_assignment(cast.ana, first_shown_at=NOW)
+    people.retire_member(project=cast.project, member_id=cast.ana.pk, by=cast.lea.person, now=NOW)
+    shown.refresh_from_db()
+    assert (shown.state, shown.first_shown_at) == ("withdrawn", NOW)
+    assert "Close what comes after" not in words(show(client, cast))
+    assert open_phase(client, cast, "practice").status_code == 422
 
 
 @pytest.mark.parametrize("phase", ["", "later"])
@@ -395,7 +405,7 @@ def test_a_lead_who_is_removed_meanwhile_finds_nothing_there(client, cast, monke
         raise NotYours
 
     with monkeypatch.context() as patch:
-        patch.setattr("annotate.setting_up.held", removed)
+        patch.setattr("annotate.people.lock_led", removed)
         response = open_phase(client, cast, "pilot") if what == "phase" else settings_of(client, cast, show="plain")
     assert response.status_code == 404
 

@@ -269,7 +269,7 @@ def test_a_whole_study(somebody, files):
     said = lead.agreement()
     assert "Only labels given under protocol 3." in said
     assert "protocol 2: 5 labels" in said
-    assert "left and is partial: 2 of 3 items labelled" in said
+    assert "left and is partial: 2 of 5 labels given" in said  # three items, two of them once more
     assert "5 ratings of 3 items by 2 raters" in lead.agreement("?protocol=2")
     assert_rows()
 

@@ -77,14 +77,14 @@ def members(row, viewer):
     return project_of(row) in viewer.parts
 
 
+def members_of_any_protocol(row, viewer):
+    """Older guidelines too: a form that was shown under one sends its answer under it, and its reader has to be able to
+    read what they answer. Everybody was shown it while it was the newest; it says nothing of items or of people."""
+    return members(row, viewer)
+
+
 def members_and_who_has_a_link(row, viewer):
     return members(row, viewer) or row.pk in viewer.invited
-
-
-def readers_of_the_newest(row, viewer):
-    """Leads may read the older ones too."""
-    is_newest = row.number == max(row.project.protocols.values_list("number", flat=True))
-    return leads(row, viewer) or (is_newest and members(row, viewer))
 
 
 def oneself_and_leads(row, viewer):
@@ -214,8 +214,8 @@ PLANTS = {
     "Project.title_en": Plant("-", members_and_who_has_a_link),
     "Project.title_zh": Plant("-", members_and_who_has_a_link),
     "Project.settings": Plant("S6", nobody, lambda new, row: {**row.settings, new(): new()}),
-    "Protocol.guideline_en": Plant("-", readers_of_the_newest),
-    "Protocol.guideline_zh": Plant("-", readers_of_the_newest),
+    "Protocol.guideline_en": Plant("-", members_of_any_protocol),
+    "Protocol.guideline_zh": Plant("-", members_of_any_protocol),
     "Protocol.change_note": Plant("S6", leads),
     "Protocol.label_schema": Plant("S6", nobody, lambda new, row: {**row.label_schema, new(): new()}),
     "Membership.code": Plant("S4", leads),

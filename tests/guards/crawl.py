@@ -48,6 +48,7 @@ QUERIES = (
     "before=99999999999999999999",
     "phase=pilot",
     "phase=practice",
+    "protocol=1",
     "next=/",
     "next=//elsewhere.example/",
     *API_QUERIES,

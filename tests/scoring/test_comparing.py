@@ -335,6 +335,17 @@ def test_an_item_that_a_new_protocol_opened_again_counts_once_with_its_later_lab
     assert {one.category: one.share for one in panel.prevalence}["fail"] == 1
 
 
+def test_of_a_protocol_as_many_labels_are_said_as_there_are_ratings(cast):
+    item = make_item(cast.project)
+    make_submitted(cast.ana, item)
+    make_submitted(cast.ana, item, round=make_round(cast.project, purpose="protocol"))
+    make_submitted(cast.ben, item)
+    make_protocol(cast.project)
+    said = figures(cast)
+    assert (said["protocol"], said["protocols"]) == (1, [{"protocol": 1, "n_labels": 2}])
+    assert said["measures"][0]["agreement"]["n_ratings"] == 2
+
+
 def test_who_left_before_the_end_is_listed_as_partial(cast):
     first, second = make_item(cast.project), make_item(cast.project)
     make_submitted(cast.ana, first)
@@ -343,7 +354,7 @@ def test_who_left_before_the_end_is_listed_as_partial(cast):
     assert report(cast).partial == ()
     Membership.objects.filter(person__username__in=["ana", "ben"]).update(left_at=NOW)
     assert figures(cast)["partial_raters"] == [{"rater": "a2", "n_submitted": 1, "n_given": 2}]
-    assert words.report_words(report(cast)).partial == ("a2 left and is partial: 1 of 2 items labelled.",)
+    assert words.report_words(report(cast)).partial == ("a2 left and is partial: 1 of 2 labels given.",)
 
 
 def test_labels_of_somebody_who_left_stay_in(cast, table):
