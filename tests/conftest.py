@@ -22,7 +22,8 @@ DATABASE_FIXTURES = {
 def pytest_collection_modifyitems(items):
     """Mark what touches the database before -m chooses, so that `tests/suite.py` can run it on PostgreSQL too."""
     for item in items:
-        if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(item.fixturenames):
+        touches = item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(item.fixturenames)
+        if touches and not item.get_closest_marker("sqlite"):
             item.add_marker(pytest.mark.database)
 
 

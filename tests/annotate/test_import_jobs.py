@@ -171,10 +171,9 @@ def test_on_a_full_disk_the_upload_goes_first_and_the_import_is_given_up(cast, f
     assert Assignment.objects.filter(annotator=cast.ana).count() == 120
 
 
+@pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
 def test_a_database_file_that_cannot_grow_gives_the_import_up_and_takes_what_people_write_again(cast):
-    if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL cannot be given so small a disk")
     row = upload(cast, many(300, messages=[{"role": "user", "text": "x" * 2000}, {"role": "assistant", "text": "ok"}]))
     with connection.cursor() as cursor:
         (n_pages,) = cursor.execute("PRAGMA page_count").fetchone()
