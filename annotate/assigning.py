@@ -15,6 +15,7 @@ from annotate.rules.plans import PHASES, Placed, PlannedItem, panel
 from annotate.traces.base import Problem, gettext_noop
 
 WAITING = [Assignment.State.LOCKED, Assignment.State.OPEN]
+WITHDRAWN = Assignment.State.WITHDRAWN
 BATCH = 500
 AT_ONCE = 1000
 """Assignments written in one transaction; on SQLite nobody else writes meanwhile."""
@@ -179,12 +180,12 @@ def fit_plan(*, member: Membership, now: datetime) -> None:
             mine = Assignment.objects.filter(annotator=member, round=round_)
             waiting = mine.filter(state__in=WAITING)
             if not is_labelling:
-                waiting.update(state=Assignment.State.WITHDRAWN)
+                waiting.update(state=WITHDRAWN)
                 continue
             readable = Item.objects.filter(project=project, trace__language__in=["", *member.languages])
-            waiting.exclude(item__in=readable).update(state=Assignment.State.WITHDRAWN)
+            waiting.exclude(item__in=readable).update(state=WITHDRAWN)
             back = {"state": Assignment.State.LOCKED, "first_shown_at": None}
-            mine.filter(state=Assignment.State.WITHDRAWN, item__in=readable).update(**back)
+            mine.filter(state=WITHDRAWN, item__in=readable).update(**back)
             if not mine.filter(state=Assignment.State.OPEN).exists():
                 open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
         if is_labelling:
@@ -214,7 +215,7 @@ def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int
         missing = {
             member: items
             for member in older
-            if (items := [item for item in older[member] if (member, item.id) not in states])
+            if (items := [item for item in older[member] if states.get((member, item.id)) in (None, WITHDRAWN)])
         }
         if not missing:
             return 0
@@ -248,18 +249,21 @@ def give_again(
     items: Sequence[PlannedItem],
     drafts: Mapping[tuple[int, int], Assignment],
 ) -> int:
-    """Plan these items for a member in the round, with the drafts they had of them."""
+    """Plan these items for a member in the round, with the drafts they had of them; withdrawn ones come back."""
     hold_open(member, round_)
-    first = queries.last_place(member.pk, round_.pk)
+    mine = Assignment.objects.filter(annotator=member, round=round_)
+    back = set(mine.filter(state=WITHDRAWN).values_list("item", flat=True)) & {item.id for item in items}
+    mine.filter(state=WITHDRAWN, item__in=back).update(state=Assignment.State.LOCKED, first_shown_at=None)
+    first, items = queries.last_place(member.pk, round_.pk), [item for item in items if item.id not in back]
     placed = places_of(member, first, items, code=f"{member.code}/round {round_.number}")
     write_assignments(member, round_, placed)
     for one in placed:
         if old := drafts.get((member.pk, one.item)):
             kept = {"draft": old.draft, "draft_number": old.draft_number, "draft_saved_at": old.draft_saved_at}
-            Assignment.objects.filter(annotator=member, round=round_, item=one.item).update(**kept)
-    if not Assignment.objects.filter(annotator=member, round=round_, state=Assignment.State.OPEN).exists():
+            mine.filter(item=one.item).update(**kept)
+    if not mine.filter(state=Assignment.State.OPEN).exists():
         open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
-    return len(placed)
+    return len(placed) + len(back)
 
 
 def end_round(round_: Round, now: datetime) -> dict[tuple[int, int], Assignment]:
@@ -268,7 +272,7 @@ def end_round(round_: Round, now: datetime) -> dict[tuple[int, int], Assignment]
     hold(round_.assignments.filter(state=Assignment.State.OPEN))
     waiting = round_.assignments.filter(state__in=WAITING)
     drafts = {(row.annotator_id, row.item_id): row for row in waiting.filter(draft__isnull=False)}
-    waiting.update(state=Assignment.State.WITHDRAWN)
+    waiting.update(state=WITHDRAWN)
     Round.objects.filter(pk=round_.pk).update(closed_at=now)
     return drafts
 
