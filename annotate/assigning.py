@@ -17,7 +17,7 @@ from annotate.traces.base import Problem, gettext_noop
 WAITING = [Assignment.State.LOCKED, Assignment.State.OPEN]
 WITHDRAWN = Assignment.State.WITHDRAWN
 BATCH = 500
-AT_ONCE = 100
+AT_ONCE = 200
 """Assignments written in one transaction; on SQLite nobody else writes meanwhile."""
 
 
