@@ -10,14 +10,14 @@ from django.db.models import DateTimeField, Exists, Max, QuerySet, Subquery
 from annotate import lead_queries, queries
 from annotate.errors import NotYours, Refused
 from annotate.models import Assignment, Event, Item, Membership, Person, Project, Role, Round
-from annotate.prepared import PreparedUpdate, place
+from annotate.prepared import PreparedInsert, PreparedUpdate, place
 from annotate.rules.plans import PHASES, Placed, PlannedItem, panel
 from annotate.traces.base import Problem, gettext_noop
 
 WAITING = [Assignment.State.LOCKED, Assignment.State.OPEN]
 WITHDRAWN = Assignment.State.WITHDRAWN
 BATCH = 500
-AT_ONCE = 200
+AT_ONCE = 100
 """Assignments written in one transaction; on SQLite nobody else writes meanwhile."""
 
 
@@ -108,6 +108,7 @@ def write_places(member: Membership, round_: Round, placed: Sequence[Placed]) ->
 
     The round is locked without its key, which what a report of a problem refers to: that waits for nothing here, while
     this may wait for it."""
+    inserts = list(inserts_of(member, round_, placed))
     with transaction.atomic():
         Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
         found = Membership.objects.select_related("project").get(pk=member.pk)
@@ -116,15 +117,14 @@ def write_places(member: Membership, round_: Round, placed: Sequence[Placed]) ->
         last = mine.values_list("order", flat=True).first()  # by the index: the lock is held for a moment only
         if not is_same or (placed and (-1 if last is None else last) + 1 != placed[0].order):
             return 0
-        write_assignments(member, round_, placed)
+        for insert in inserts:
+            insert.execute()
         if not hold_open(member, round_):
             open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
     return len(placed)
 
 
-def places_of(
-    member: Membership, first: tuple[int, int], items: Iterable[PlannedItem], *, code: str
-) -> list[Placed]:
+def places_of(member: Membership, first: tuple[int, int], items: Iterable[PlannedItem], *, code: str) -> list[Placed]:
     """The places of these items from the first free order and sequence on; the seed and `code` decide their order."""
     return panel(
         items,
@@ -136,11 +136,13 @@ def places_of(
     )
 
 
-def write_assignments(member: Membership, round_: Round, placed: Sequence[Placed]) -> None:
+def inserts_of(member: Membership, round_: Round, placed: Sequence[Placed]) -> Iterator[PreparedInsert]:
     for start in range(0, len(placed), BATCH):  # rows are far larger than places: never all of them at once
-        Assignment.objects.bulk_create(
-            Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
-            for one in placed[start : start + BATCH]
+        yield PreparedInsert(
+            [
+                Assignment(annotator=member, item_id=one.item, round=round_, order=one.order, sequence=one.sequence)
+                for one in placed[start : start + BATCH]
+            ]
         )
 
 
@@ -155,10 +157,15 @@ def hold_open(member: Membership, round_: Round) -> bool:
 def hold(open_: QuerySet[Assignment]) -> list[int]:
     """Lock these assignments, and those that take their place while it waits for them."""
     held: list[int] = []
-    while held != (now_open := list(open_.order_by("pk").values_list("pk", flat=True))):
-        list(open_.order_by("pk").select_for_update(no_key=True).values_list("pk"))
+    while held != (now_open := list(in_order_of_plans(open_).values_list("pk", flat=True))):
+        list(in_order_of_plans(open_).select_for_update(no_key=True).values_list("pk"))
         held = now_open
     return held
+
+
+def in_order_of_plans(open_: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """By keys, SQLite would read all of a round for the few that are open."""
+    return open_.order_by("annotator", "order")
 
 
 def labels_in(member: Membership, project: Project) -> bool:
@@ -258,7 +265,8 @@ def give_again(
     mine.filter(state=WITHDRAWN, item__in=back).update(state=Assignment.State.LOCKED, first_shown_at=None)
     first, items = queries.last_place(member.pk, round_.pk), [item for item in items if item.id not in back]
     placed = places_of(member, first, items, code=f"{member.code}/round {round_.number}")
-    write_assignments(member, round_, placed)
+    for insert in inserts_of(member, round_, placed):
+        insert.execute()
     for one in placed:
         if old := drafts.get((member.pk, one.item)):
             kept = {"draft": old.draft, "draft_number": old.draft_number, "draft_saved_at": old.draft_saved_at}

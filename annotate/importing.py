@@ -34,7 +34,7 @@ from annotate.traces.tally import Tally
 log = logging.getLogger(__name__)
 
 REMOVED_AT_ONCE = 200
-LEFT_TO_OTHERS, LONGEST_STAND_BACK = 2, 1.0
+LEFT_TO_OTHERS, LONGEST_STAND_BACK = 3, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def begin_again(job: work.Job, cut_off: ImportBatch | None) -> ImportBatch:
 
 def stand_back(seconds: float) -> None:
     """SQLite has one writer, and no queue for the next: a job that writes all the time would keep people who submit
-    waiting for long. So it leaves the others twice as long as it took."""
+    waiting for long. So it leaves the others three times as long as it took."""
     if connection.vendor == "sqlite":
         time.sleep(min(LEFT_TO_OTHERS * seconds, LONGEST_STAND_BACK))
 

@@ -1,13 +1,13 @@
 """Statements whose SQL is made once. Django makes the SQL of a query anew at each call, which for the small statements
 of a page takes several times as long as the database needs to answer them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, IntegerField, QuerySet
+from django.db.models import Field, IntegerField, Model, QuerySet
 from django.db.models.expressions import RawSQL
-from django.db.models.sql import UpdateQuery
+from django.db.models.sql import InsertQuery, UpdateQuery
 
 
 class Place:
@@ -77,3 +77,34 @@ class PreparedUpdate(Prepared):
         query = queryset.query.chain(UpdateQuery)
         query.add_update_values(fields)
         return self.made.setdefault(connection.vendor, query.get_compiler(connection=connection).as_sql())
+
+
+class PreparedInsert:
+    """New rows whose statements are made before the transaction that writes them: a few times as long as the database
+    needs to write them, during which nobody has to wait. The rows do not learn their keys."""
+
+    def __init__(self, rows: Sequence[Model]) -> None:
+        self.statements = [statement for part in parts_of(rows) for statement in insert_of(part)]
+
+    def execute(self) -> None:
+        with connection.cursor() as cursor:
+            for sql, params in self.statements:
+                cursor.execute(sql, params)
+
+
+def fields_of(model: type[Model]) -> list[Field]:
+    return [field for field in model._meta.concrete_fields if not field.primary_key]
+
+
+def parts_of(rows: Sequence[Model]) -> list[Sequence[Model]]:
+    """As many rows a statement as the database takes."""
+    if not rows:
+        return []
+    size = connection.ops.bulk_batch_size(fields_of(type(rows[0])), rows)
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def insert_of(rows: Sequence[Model]) -> list[tuple[str, tuple[Any, ...]]]:
+    query = InsertQuery(type(rows[0]))
+    query.insert_values(fields_of(type(rows[0])), rows)
+    return query.get_compiler(connection=connection).as_sql()

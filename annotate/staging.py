@@ -15,7 +15,7 @@ from annotate.traces.reading import WHOLE_FILE
 from annotate.traces.tally import Tally
 
 CHUNK_TRACES = 20
-CHUNK_CHARACTERS = 300_000
+CHUNK_CHARACTERS = 120_000
 """So much is written at once: on SQLite nobody else writes meanwhile, which should not last longer than a submit."""
 NAMES_TOLD, PLACES_TOLD = 5, 10
 """A warning of names that give a model away tells no more of them, and of the places where they stand."""

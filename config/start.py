@@ -163,6 +163,8 @@ def web(host, port):
 
 def worker():
     return [
+        # People wait for the web server, nobody for the worker.
+        *("nice", "-n", "10"),
         # That it runs as root is said by Celery of messages that may hold code; ours may not.
         *(sys.executable, "-W", "ignore:You're running the worker with superuser privileges"),
         *("-m", "celery", "-A", "config", "--quiet", "worker", "-P", "threads", "--concurrency", "2"),
@@ -267,9 +269,7 @@ def wait_for_page(children, host, port):
     """Ask until the first page answers; a server that fails or answers with an error ends the start."""
     url = f"http://{bracketed(EVERY_ADDRESS.get(host, host))}:{port}/"
     # As a proxy in front of us would ask; without one the second header has no effect.
-    request = urllib.request.Request(
-        url, headers={"Host": f"{public_name(host)}:{port}", "X-Forwarded-Proto": "https"}
-    )
+    request = urllib.request.Request(url, headers={"Host": f"{public_name(host)}:{port}", "X-Forwarded-Proto": "https"})
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:

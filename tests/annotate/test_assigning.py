@@ -12,6 +12,7 @@ from annotate.assigning import (
     extend_plan,
     fit_plan,
     give_back,
+    in_order_of_plans,
     open_next,
     open_round,
     parts_of,
@@ -621,3 +622,10 @@ def test_what_nobody_could_be_shown_is_not_given_back():
     with pytest.raises(Refused):
         give(assignment_id=reported[1].pk)
     assert states_of(cast.ana) == [State.OPEN, State.PROBLEM]
+
+
+@pytest.mark.sqlite
+def test_open_items_of_a_plan_are_found_without_reading_the_plan():
+    cast = make_cast()
+    open_ = Assignment.objects.filter(annotator=cast.ana, round=Round.objects.get(), state=Assignment.State.OPEN)
+    assert "assignment_next (annotator_id=? AND state=? AND round_id=?)" in in_order_of_plans(open_).explain()

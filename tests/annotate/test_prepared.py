@@ -6,7 +6,7 @@ import pytest
 from django.db.models import CharField, DateTimeField
 
 from annotate.models import Assignment, Protocol
-from annotate.prepared import PreparedRead, PreparedUpdate, place
+from annotate.prepared import PreparedInsert, PreparedRead, PreparedUpdate, place
 from tests.factories import NOW, make_assignment, make_cast
 
 pytestmark = pytest.mark.django_db
@@ -44,3 +44,19 @@ def test_an_update_says_how_many_rows_it_changed():
     assert shown.count(assignment=assignment.pk, now=NOW + timedelta(hours=1)) == 0
     assignment.refresh_from_db()
     assert assignment.first_shown_at == NOW
+
+
+def test_rows_of_a_prepared_insert_are_those_that_django_would_write():
+    project = make_cast().project
+    rows = [Protocol(project=project, number=number, label_schema={"n": number}) for number in range(2, 503)]
+    insert = PreparedInsert(rows)
+    assert Protocol.objects.filter(project=project).count() == 1  # nothing is written before it is asked for
+    insert.execute()
+    written = Protocol.objects.filter(project=project, number__gte=2).order_by("number")
+    assert [(one.number, one.label_schema) for one in written] == [(one.number, one.label_schema) for one in rows]
+    assert all(one.created_at for one in written)
+
+
+def test_a_prepared_insert_of_nothing_writes_nothing():
+    PreparedInsert([]).execute()
+    assert not Protocol.objects.exists()
