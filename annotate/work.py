@@ -12,9 +12,10 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -23,13 +24,15 @@ from django.db.models.functions import Now
 
 from annotate import waking
 from annotate.errors import JobFailed, LeaseLost, Stopping
-from annotate.models import Person, Project, Work
+from annotate.models import Person, Project, Work, WorkGroup
+from annotate.prepared import PreparedInsert
 from annotate.traces.base import gettext_noop
 
 log = logging.getLogger(__name__)
 State = Work.State
 
 LEASE = timedelta(seconds=60)
+CANDIDATES, ADDED_AT_ONCE = 10, 500
 WORD_SECONDS = 1
 """So often at most the progress of a job is written."""
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(minutes=5)
@@ -48,7 +51,8 @@ STOPPING = threading.Event()
 
 # Handlers
 
-Handler = Callable[["Job"], dict[str, Any]]
+Handler = Callable[["Job"], dict[str, Any] | None]
+"""Returns the result; None where it finished the job itself, in the transaction that recorded what came of it."""
 HANDLERS: dict[str, Handler] = {}
 TIDIERS: list[Callable[[], int]] = []
 
@@ -84,11 +88,37 @@ def add_work(
     max_attempts: int = 3,
 ) -> Work:
     """A job, as part of the caller's transaction; when that is committed a worker is woken. A key that is there already
-    gives the job that has it."""
+    gives the job that has it. What people wait for has priority 0."""
     given = {"kind": kind, "payload": payload, "lane": lane, "project": project, "person": person}
     row, _ = Work.objects.get_or_create(key=key, defaults={**given, "n_total": n_total, "max_attempts": max_attempts})
     transaction.on_commit(waking.wake, robust=True)
     return row
+
+
+def add_many(
+    *,
+    kind: str,
+    group: WorkGroup,
+    payloads: Mapping[str, dict[str, Any]],
+    priority: int,
+    project: Project | None = None,
+    person: Person | None = None,
+    max_attempts: int = 3,
+) -> None:
+    """The jobs of a group by their keys, as part of the caller's transaction, which also makes the group."""
+    given = {"kind": kind, "group": group, "priority": priority, "project": project, "person": person}
+    rows = (
+        Work(key=key, payload=payload, max_attempts=max_attempts, **given) for key, payload in payloads.items()
+    )
+    for some in batched(rows, ADDED_AT_ONCE):
+        PreparedInsert(some).execute()
+    transaction.on_commit(waking.wake, robust=True)
+
+
+def batched(rows: Iterable[Work], size: int) -> Iterator[list[Work]]:
+    waiting = iter(rows)
+    while some := list(islice(waiting, size)):
+        yield some
 
 
 def revive(work: Work, *, more_attempts: int = 3) -> bool:
@@ -101,18 +131,29 @@ def revive(work: Work, *, more_attempts: int = 3) -> bool:
 
 
 def claimable() -> QuerySet[Work]:
-    """Jobs that are due, and those whose worker let its lease end; in a lane only while no other one runs."""
+    """Jobs that are due, and those whose worker let its lease end; in a lane only while no other one runs, and of a
+    group only while it is open."""
     is_due = Q(state=State.WAITING) & (Q(not_before=None) | Q(not_before__lte=Now()))
     is_abandoned = Q(state=State.RUNNING, lease_until__lt=Now())
     ahead = Work.objects.filter(lane=OuterRef("lane"), state=State.RUNNING).exclude(pk=OuterRef("pk"))
+    held = WorkGroup.objects.filter(pk=OuterRef("group")).exclude(state=WorkGroup.State.OPEN)
     return Work.objects.filter(
-        is_due | is_abandoned, Q(lane="") | ~Exists(ahead), kind__in=HANDLERS, attempts__lt=F("max_attempts")
+        is_due | is_abandoned,
+        Q(lane="") | ~Exists(ahead),
+        Q(group=None) | ~Exists(held),
+        kind__in=HANDLERS,
+        attempts__lt=F("max_attempts"),
+        state__in=[State.WAITING, State.RUNNING],  # said once more, for the index of what is unfinished
     )
 
 
-def claim() -> "Job | None":
-    """The oldest job that can be claimed, now this worker's; None where there is none."""
-    while rows := list(claimable().order_by("pk").values_list("pk", "attempts")[:10]):
+def claim(group: WorkGroup | None = None) -> "Job | None":
+    """The oldest of the most urgent jobs that can be claimed, now this worker's; None where there is none. With a
+    group only one of its jobs."""
+    ours = {} if group is None else {"group": group}
+    while rows := list(
+        claimable().filter(**ours).order_by("priority", "pk").values_list("pk", "attempts")[:CANDIDATES]
+    ):
         for pk, attempts in rows:
             if take(pk, attempts):
                 return Job(Work.objects.select_related("project", "person").get(pk=pk), attempts + 1)
@@ -220,7 +261,8 @@ def run(job: Job) -> State | None:
 
 def attempt(job: Job) -> State:
     try:
-        return job.finish(HANDLERS[job.row.kind](job))
+        result = HANDLERS[job.row.kind](job)
+        return State.DONE if result is None else job.finish(result)
     except LeaseLost:
         raise
     except Stopping:
@@ -242,10 +284,10 @@ def close_if_broken() -> None:
         connection.close()
 
 
-def drain() -> Counter[State | None]:
-    """Claim and do jobs until there is none to claim; how many ended in which state."""
+def drain(group: WorkGroup | None = None) -> Counter[State | None]:
+    """Claim and do jobs, with a group only its own, until there is none to claim; how many ended in which state."""
     ended: Counter[State | None] = Counter()
-    while not STOPPING.is_set() and (job := claim()):
+    while not STOPPING.is_set() and (job := claim(group)):
         ended[run(job)] += 1
     return ended
 

@@ -2,7 +2,7 @@
 
 import contextlib
 
-TABLES = ("annotate_event",)
+TABLES = ("annotate_event", "annotate_release", "annotate_releaseitem")
 
 
 @contextlib.contextmanager

@@ -4,9 +4,9 @@ from annotate.models.account import Session, Token
 from annotate.models.item import Item
 from annotate.models.labor import Annotation, Assignment, Post, Round
 from annotate.models.project import Invite, Membership, Person, Phase, Project, Protocol, Role
-from annotate.models.release import Settlement
+from annotate.models.release import Release, ReleaseItem, Settlement
 from annotate.models.trace import File, ImportBatch, Message, Trace
-from annotate.models.work import Event, Work
+from annotate.models.work import Event, Work, WorkGroup
 
 __all__ = [
     "Annotation",
@@ -23,6 +23,8 @@ __all__ = [
     "Post",
     "Project",
     "Protocol",
+    "Release",
+    "ReleaseItem",
     "Role",
     "Round",
     "Session",
@@ -30,4 +32,5 @@ __all__ = [
     "Token",
     "Trace",
     "Work",
+    "WorkGroup",
 ]

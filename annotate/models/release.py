@@ -1,11 +1,11 @@
-"""What items ended with. Sealed releases will join this file."""
+"""What items ended with, and the gold sets that were sealed of it."""
 
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.item import Item
-from annotate.models.project import Person
+from annotate.models.project import Person, Project, Protocol
 
 
 class Settlement(models.Model):
@@ -41,3 +41,74 @@ class Settlement(models.Model):
 
     def __str__(self):
         return f"{self.how} of item {self.item_id}"
+
+
+class Release(models.Model):
+    """A sealed, numbered gold set. The database refuses to change or remove it, and its items.
+
+    `content_hash` is over what `releasing.py` says of items, labels, rule and protocol; `manifest` is the text of
+    release.json, with what lies outside the hash: number, time, people, agreement. One that was imported keeps the
+    text it came with."""
+
+    class Rule(models.TextChoices):
+        MAJORITY = "majority", _("majority")
+        CONSENSUS = "consensus", _("consensus")
+        REVIEWED = "reviewed", _("reviewed")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="releases")
+    number = models.PositiveIntegerField()
+    rule = models.CharField(max_length=10, choices=Rule)
+    protocol = models.ForeignKey(Protocol, on_delete=models.PROTECT, related_name="releases")
+    content_hash = models.CharField(max_length=64)
+    manifest = models.TextField()
+    n_items = models.PositiveIntegerField()
+    is_imported = models.BooleanField(default=False)
+    person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT)
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="release_number_once"),
+            models.CheckConstraint(
+                condition=Q(rule__in=["majority", "consensus", "reviewed"]), name="release_rule_known"
+            ),
+        ]
+
+    def __str__(self):
+        return f"release {self.number} of {self.project_id}"
+
+
+class ReleaseItem(models.Model):
+    """An item of a release with the label it ended with; None where the votes made none. `item_hash` is of what was
+    judged, so that the item is found again elsewhere; `rests_on` names the labels behind it by public codes."""
+
+    class How(models.TextChoices):
+        MAJORITY = "majority", _("majority")
+        CONSENSUS = "consensus", _("consensus")
+        REVIEWER = "reviewer", _("reviewer")
+        UNRESOLVED = "unresolved", _("unresolved")
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="items")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="release_items")
+    position = models.PositiveIntegerField()
+    item_hash = models.CharField(max_length=64)
+    label = models.JSONField(null=True, blank=True)
+    how = models.CharField(max_length=10, choices=How)
+    is_tie = models.BooleanField(default=False)
+    rests_on = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["release", "item"], name="release_item_once"),
+            models.UniqueConstraint(fields=["release", "position"], name="release_position_once"),
+            models.CheckConstraint(
+                condition=Q(how__in=["majority", "consensus", "reviewer", "unresolved"]), name="release_item_how_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(how="unresolved", label__isnull=True) | (~Q(how="unresolved") & Q(label__isnull=False)),
+                name="release_item_has_a_label",
+            ),
+        ]
+
+    def __str__(self):
+        return f"item {self.item_id} in release {self.release_id}"

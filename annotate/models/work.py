@@ -7,9 +7,29 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.project import Person, Project
 
 
+class WorkGroup(models.Model):
+    """Jobs that are held, let go on or called off together, by one small write however many they are."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("open")
+        HELD = "held", _("held")
+        CANCELLED = "cancelled", _("cancelled")
+
+    key = models.CharField(max_length=80, unique=True)
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=["open", "held", "cancelled"]), name="work_group_state_known")
+        ]
+
+    def __str__(self):
+        return self.key
+
+
 class Work(models.Model):
     """A job of any app, written with its cause. Jobs of one lane run one at a time. `attempts` is also the number of
-    the claim: who finishes has to hold the newest one."""
+    the claim: who finishes has to hold the newest one. Of what can be claimed the lowest `priority` comes first."""
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
@@ -20,6 +40,8 @@ class Work(models.Model):
     kind = models.CharField(max_length=40)
     key = models.CharField(max_length=120, unique=True)
     lane = models.CharField(max_length=80, blank=True)
+    group = models.ForeignKey(WorkGroup, null=True, blank=True, on_delete=models.PROTECT, related_name="jobs")
+    priority = models.PositiveSmallIntegerField(default=0)
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.PositiveIntegerField(default=0)
@@ -47,6 +69,10 @@ class Work(models.Model):
         indexes = [
             models.Index(fields=["state", "lease_until"], name="work_to_claim"),
             models.Index(fields=["project", "kind"], name="work_of_project"),
+            models.Index(fields=["group", "state"], name="work_of_group"),
+            models.Index(
+                fields=["priority", "id"], condition=Q(state__in=["waiting", "running"]), name="work_unfinished"
+            ),
         ]
 
     def __str__(self):

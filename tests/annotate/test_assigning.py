@@ -627,5 +627,5 @@ def test_what_nobody_could_be_shown_is_not_given_back():
 @pytest.mark.sqlite
 def test_open_items_of_a_plan_are_found_without_reading_the_plan():
     cast = make_cast()
-    open_ = Assignment.objects.filter(annotator=cast.ana, round=Round.objects.get(), state=Assignment.State.OPEN)
+    open_ = Assignment.objects.filter(annotator=cast.ana, round=Round.objects.first(), state=Assignment.State.OPEN)
     assert "assignment_next (annotator_id=? AND state=? AND round_id=?)" in in_order_of_plans(open_).explain()

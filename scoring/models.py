@@ -1,0 +1,97 @@
+"""Automated raters and what they said, and the reports that join people and verdicts."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Item, Person, Project, WorkGroup
+
+
+class Judge(models.Model):
+    """An automated rater with its settings, as a project uses it. What it does stands in `scoring/judges/NAME.py`."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="judges")
+    name = models.CharField(max_length=40)
+    settings = models.JSONField(default=dict)
+    settings_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name", "settings_hash"], name="judge_once_with_its_settings")
+        ]
+
+    def __str__(self):
+        return self.name
+
+
+class Run(models.Model):
+    """One pass of a judge over the items of some phases. Its jobs are the work rows of `group`: how far it is, whether
+    it is held and what was given up stands there. `version` is that of the judge's code."""
+
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
+    number = models.PositiveIntegerField()
+    version = models.CharField(max_length=40)
+    phases = models.JSONField(default=list)
+    n_items = models.PositiveIntegerField()
+    n_samples = models.PositiveSmallIntegerField(default=1)
+    group = models.OneToOneField(WorkGroup, on_delete=models.PROTECT, related_name="run")
+    person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "number"], name="run_number_once")]
+
+    def __str__(self):
+        return f"run {self.number} of {self.project_id}"
+
+
+class Verdict(models.Model):
+    """What a run said of an item, once. `label` is the finding as a label of the kind; None where it is none, as with
+    an answer that nobody could read, whose text is kept in `finding`."""
+
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="verdicts")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="verdicts")
+    sample = models.PositiveSmallIntegerField(default=0)
+    label = models.JSONField(null=True, blank=True)
+    finding = models.JSONField(default=dict)
+    is_unreadable = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "item", "sample"], name="verdict_once"),
+            models.CheckConstraint(
+                condition=Q(is_unreadable=False) | Q(label__isnull=True), name="verdict_unreadable_has_no_label"
+            ),
+        ]
+
+    def __str__(self):
+        return f"verdict of run {self.run_id} on item {self.item_id}"
+
+
+class Report(models.Model):
+    """Figures that were computed, with what they rest on: `settings` say what was asked, `ids` which rows it was asked
+    of (runs of ids as text, by table), `seen` how the fresh report is told from one that newer labels have overtaken.
+    The same settings and ids give the same `payload`."""
+
+    class Kind(models.TextChoices):
+        AGREEMENT = "agreement", _("agreement")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="reports")
+    kind = models.CharField(max_length=20, choices=Kind)
+    settings = models.JSONField(default=dict)
+    settings_hash = models.CharField(max_length=64)
+    seen = models.JSONField(default=dict)
+    ids = models.JSONField(default=dict)
+    payload = models.JSONField(default=dict)
+    version = models.CharField(max_length=40)
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "settings_hash", "-id"], name="report_newest")]
+
+    def __str__(self):
+        return f"{self.kind} report {self.pk}"
