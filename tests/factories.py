@@ -21,13 +21,17 @@ from annotate.models import (
     Person,
     Project,
     Protocol,
+    Release,
+    ReleaseItem,
     Role,
     Round,
     Trace,
     Work,
+    WorkGroup,
 )
 from annotate.rules.requester_view import replies, seen_by_requester
 from annotate.traces import base
+from scoring.models import Judge, Report, Run, Verdict
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 NUMBERS = itertools.count(1)
@@ -232,3 +236,43 @@ def make_plan(member, n_replies=3, **trace) -> list[Assignment]:
         )
         for place, item in enumerate(items)
     )
+
+
+def make_run(project, judge="lexical", *, items=(), **fields) -> Run:
+    """A run that is through, with a verdict that passes each of these items."""
+    number = next(NUMBERS)
+    row, _ = Judge.objects.get_or_create(project=project, name=judge, settings_hash="0" * 64)
+    group = WorkGroup.objects.create(key=f"run-{number}")
+    values = {"number": project.runs.count() + 1, "version": "1", "phases": ["main"], "n_items": len(items)}
+    values |= {"ended_at": NOW}
+    run = Run.objects.create(project=project, judge=row, group=group, **{**values, **fields})
+    for item in items:
+        make_verdict(run, item)
+    return run
+
+
+def make_verdict(run, item, label="readable", **fields) -> Verdict:
+    """What a run said of an item, by a finding without spans: a label by its name or whole, or None."""
+    if isinstance(label, str):
+        label = {"label": label, "states_no_result": False, "spans": []}
+    values = {"label": label, "finding": {"values": {}, "spans": []}}
+    return Verdict.objects.create(run=run, item=item, **{**values, **fields})
+
+
+def make_report(project, **fields) -> Report:
+    values = {"kind": "agreement", "settings_hash": "0" * 64, "version": "1", "computed_at": NOW}
+    return Report.objects.create(project=project, **{**values, **fields})
+
+
+def make_release(project, items=(), **fields) -> Release:
+    """A sealed release in which each of these items is readable by consensus."""
+    protocol = project.protocols.order_by("-number").first()
+    values = {"number": project.releases.count() + 1, "rule": "majority", "protocol": protocol, "n_items": len(items)}
+    values |= {"content_hash": "0" * 64, "manifest": "{}", "sealed_at": NOW}
+    release = Release.objects.create(project=project, **{**values, **fields})
+    label = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
+    for position, item in enumerate(items):
+        ReleaseItem.objects.create(
+            release=release, item=item, position=position, item_hash=f"{item.pk:064}", label=label, how="consensus"
+        )
+    return release

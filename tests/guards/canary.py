@@ -132,9 +132,14 @@ def whose_assignment_it_is(row, viewer):
     return assignment in {given.pk for given in viewer.given}
 
 
+def whose_assignment_it_is_and_leads(row, viewer):
+    """Leads see the labels of their project side by side."""
+    return whose_assignment_it_is(row, viewer) or viewer.leads(row.assignment.annotator.project_id)
+
+
 def project_of(row) -> int | None:
     """The project a row belongs to, however far away."""
-    for way in ("project_id", "trace.project_id", "item.project_id", "annotator.project_id"):
+    for way in ("project_id", "trace.project_id", "item.project_id", "annotator.project_id", "run.project_id"):
         value = row
         for name in way.split("."):
             value = getattr(value, name, None)
@@ -162,6 +167,7 @@ STRUCTURAL_FIELDS = {
     "Trace.language": "a language code, shown as the language of the text",
     "Message.role": "decides who said it",
     "Message.side": "decides whose doing it is",
+    "Run.phases": "phases of a project",
 }
 
 
@@ -227,6 +233,7 @@ PLANTS = {
     "ImportBatch.counts": Plant("S2", leads, lambda new, row: {"traces": 2, new(): new()}),
     "ImportBatch.problems": Plant("S2", leads, lambda new, row: [{"file": new(), "expected": new()}]),
     "ImportBatch.warnings": Plant("S2", leads, lambda new, row: [{"code": new(), "expected": new(), "pointer": new()}]),
+    "WorkGroup.key": Plant("S5", nobody),
     "Work.key": Plant("S2", nobody),
     "Work.lane": Plant("S2", nobody),
     "Work.payload": Plant("S2", leads, payload_of),
@@ -254,8 +261,8 @@ PLANTS = {
     "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),
     "Assignment.draft": Plant("S4", whose_assignment_it_is, draft_of),
     "Annotation.key": Plant("S4", nobody),
-    "Annotation.label": Plant("S4", whose_assignment_it_is, label_of),
-    "Annotation.reason": Plant("S4", whose_assignment_it_is),
+    "Annotation.label": Plant("S4", whose_assignment_it_is_and_leads, label_of),
+    "Annotation.reason": Plant("S4", whose_assignment_it_is_and_leads),
     "Post.text": Plant("S4", leads),
     "Settlement.label": Plant("S6", who_practised, label_of),
     "Settlement.reason_en": Plant("S6", who_practised),
@@ -263,6 +270,23 @@ PLANTS = {
     "Settlement.cause": Plant("S6", nobody),
     "Settlement.confidence": Plant("S6", nobody),
     "Settlement.rests_on": Plant("S6", nobody, lambda new, row: [new()]),
+    "Release.content_hash": Plant("S6", leads),
+    "Release.manifest": Plant("S6", leads, lambda new, row: json.dumps({new(): new()})),
+    "ReleaseItem.item_hash": Plant("S6", leads),
+    "ReleaseItem.label": Plant("S6", leads, label_of),
+    "ReleaseItem.rests_on": Plant("S6", leads, lambda new, row: [{"annotator": new()}]),
+    "Judge.name": Plant("S5", leads),
+    "Judge.settings": Plant("S5", leads, anything),
+    "Judge.settings_hash": Plant("S5", leads),
+    "Run.version": Plant("S5", leads),
+    "Verdict.label": Plant("S5", leads, label_of),
+    "Verdict.finding": Plant("S5", leads, lambda new, row: {**row.finding, "unreadable": new()}),
+    "Report.settings": Plant("S6", leads, anything),
+    "Report.settings_hash": Plant("S6", nobody),
+    "Report.seen": Plant("S6", nobody, anything),
+    "Report.ids": Plant("S6", nobody, anything),
+    "Report.payload": Plant("S6", leads, anything),
+    "Report.version": Plant("S6", leads),
     "Event.action": Plant("S6", leads),
     "Event.detail": Plant("S6", leads, anything),
 }

@@ -19,9 +19,13 @@ from tests.factories import (
     make_item,
     make_member,
     make_protocol,
+    make_release,
+    make_report,
     make_round,
+    make_run,
     make_submitted,
     make_trace,
+    make_verdict,
 )
 
 pytestmark = pytest.mark.django_db
@@ -136,7 +140,34 @@ def the_guideline_changes(cast):
     make_protocol(cast.project)
 
 
+def a_judge_has_run(cast):
+    """With verdicts that agree and disagree, and one that nobody could read."""
+    run = make_run(cast.project, items=[cast.second.item, cast.done.item])
+    make_verdict(run, cast.first.item, "unrepairable_or_no_answer")
+    make_verdict(run, cast.practising.item, None, is_unreadable=True)
+
+
+def a_judge_is_at_work(cast):
+    run = make_run(cast.project, ended_at=None, n_items=1)
+    key = f"verdict:{run.pk}:{cast.second.item.pk}:0"
+    Work.objects.create(kind="verdict", key=key, group=run.group, priority=10, state="running", lease_until=NOW)
+
+
+def a_judge_broke_down(cast):
+    run = make_run(cast.project, ended_at=None, n_items=1)
+    Work.objects.create(kind="verdict", key="one", group=run.group, priority=10, state="dead", error="It broke down.")
+
+
+def figures_are_computed(cast):
+    make_report(cast.project, payload={"kappa": 1})
+
+
+def a_gold_set_is_sealed(cast):
+    make_release(cast.project, [cast.first.item, cast.second.item])
+
+
 HIDDEN = (
+    *(a_judge_has_run, a_judge_is_at_work, a_judge_broke_down, figures_are_computed, a_gold_set_is_sealed),
     *(ben_disagrees, ben_reports, ben_leaves, ben_is_paused, ben_is_asked_again, somebody_joins, more_comes_in),
     *(it_is_settled, the_model_is_another, the_next_phase_opens),
 )

@@ -212,6 +212,15 @@ def decide(project, items, member) -> None:
         item=items["first"], round=member.project.rounds.get(), author=member, purpose="thread", text="!"
     )
     Event.objects.create(project=project, person=member.person, action="done")
+    judge_and_seal(project, [items["first"], items["second"]])
+
+
+def judge_and_seal(project, items) -> None:
+    """A judge's run with a job that was given up, a report, and a gold set."""
+    run = factories.make_run(project, items=items)
+    factories.make_work(project, kind="verdict", key=f"verdict {run.pk}", group=run.group, state="dead", error="!")
+    factories.make_report(project)
+    factories.make_release(project, items)
 
 
 def set_up_links(project) -> Invite:
