@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -25,7 +26,7 @@ from django.db.models.functions import Now
 from annotate import waking
 from annotate.errors import JobFailed, LeaseLost, Stopping
 from annotate.models import Person, Project, Work, WorkGroup
-from annotate.prepared import PreparedInsert
+from annotate.prepared import PreparedInsert, PreparedRead, PreparedUpdate, place
 from annotate.traces.base import gettext_noop
 
 log = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ def add_work(
     return row
 
 
-def add_many(
+def jobs_of_group(
     *,
     kind: str,
     group: WorkGroup,
@@ -104,14 +105,17 @@ def add_many(
     project: Project | None = None,
     person: Person | None = None,
     max_attempts: int = 3,
-) -> None:
-    """The jobs of a group by their keys, as part of the caller's transaction, which also makes the group."""
+) -> list[PreparedInsert]:
+    """The jobs of a group by their keys, for `add_many`: made before the transaction that writes them."""
     given = {"kind": kind, "group": group, "priority": priority, "project": project, "person": person}
-    rows = (
-        Work(key=key, payload=payload, max_attempts=max_attempts, **given) for key, payload in payloads.items()
-    )
-    for some in batched(rows, ADDED_AT_ONCE):
-        PreparedInsert(some).execute()
+    rows = (Work(key=key, payload=payload, max_attempts=max_attempts, **given) for key, payload in payloads.items())
+    return [PreparedInsert(some) for some in batched(rows, ADDED_AT_ONCE)]
+
+
+def add_many(jobs: Iterable[PreparedInsert]) -> None:
+    """As part of the caller's transaction, like `add_work`."""
+    for some in jobs:
+        some.execute()
     transaction.on_commit(waking.wake, robust=True)
 
 
@@ -130,7 +134,16 @@ def revive(work: Work, *, more_attempts: int = 3) -> bool:
     return bool(revived)
 
 
-def claimable() -> QuerySet[Work]:
+def revive_group(group: WorkGroup, *, more_attempts: int = 3) -> int:
+    """Let every job of a group that was given up be tried again; how many."""
+    n = Work.objects.filter(group=group, state=State.DEAD).update(
+        state=State.WAITING, error="", not_before=None, ended_at=None, max_attempts=F("attempts") + more_attempts
+    )
+    transaction.on_commit(waking.wake, robust=True)
+    return n
+
+
+def claimable(kinds: Iterable[str] | None = None) -> QuerySet[Work]:
     """Jobs that are due, and those whose worker let its lease end; in a lane only while no other one runs, and of a
     group only while it is open."""
     is_due = Q(state=State.WAITING) & (Q(not_before=None) | Q(not_before__lte=Now()))
@@ -141,31 +154,48 @@ def claimable() -> QuerySet[Work]:
         is_due | is_abandoned,
         Q(lane="") | ~Exists(ahead),
         Q(group=None) | ~Exists(held),
-        kind__in=HANDLERS,
+        kind__in=list(HANDLERS if kinds is None else kinds),
         attempts__lt=F("max_attempts"),
         state__in=[State.WAITING, State.RUNNING],  # said once more, for the index of what is unfinished
     )
 
 
+@cache
+def candidates(kinds: tuple[str, ...], is_of_group: bool) -> PreparedRead:
+    def build() -> QuerySet[Work]:
+        jobs = claimable(kinds)
+        ours = jobs.filter(group=place("group")) if is_of_group else jobs
+        return ours.order_by("priority", "pk").values_list("pk", "attempts")[:CANDIDATES]
+
+    return PreparedRead(build)
+
+
+@cache
+def taking(kinds: tuple[str, ...]) -> PreparedUpdate:
+    def build() -> tuple[QuerySet[Work], dict[str, Any]]:
+        mine = claimable(kinds).filter(pk=place("work"), attempts=place("attempts"))
+        return mine, {"state": State.RUNNING, "attempts": F("attempts") + 1, "lease_until": Now() + LEASE}
+
+    return PreparedUpdate(build)
+
+
 def claim(group: WorkGroup | None = None) -> "Job | None":
     """The oldest of the most urgent jobs that can be claimed, now this worker's; None where there is none. With a
     group only one of its jobs."""
-    ours = {} if group is None else {"group": group}
-    while rows := list(
-        claimable().filter(**ours).order_by("priority", "pk").values_list("pk", "attempts")[:CANDIDATES]
-    ):
+    kinds = tuple(sorted(HANDLERS))
+    waiting = candidates(kinds, group is not None)
+    while kinds and (rows := waiting.rows(**({} if group is None else {"group": group.pk}))):
         for pk, attempts in rows:
-            if take(pk, attempts):
-                return Job(Work.objects.select_related("project", "person").get(pk=pk), attempts + 1)
+            if take(pk, attempts, kinds):
+                return Job(Work.objects.select_related("project", "person", "group").get(pk=pk), attempts + 1)
     return None
 
 
-def take(pk: int, attempts: int) -> bool:
+def take(pk: int, attempts: int, kinds: tuple[str, ...]) -> bool:
     """Whether the claim after this many was ours. The database itself lets one job of a lane run."""
     try:
         with transaction.atomic():
-            mine = claimable().filter(pk=pk, attempts=attempts)
-            return bool(mine.update(state=State.RUNNING, attempts=attempts + 1, lease_until=Now() + LEASE))
+            return bool(taking(kinds).count(work=pk, attempts=attempts))
     except IntegrityError:
         return False
 

@@ -5,10 +5,12 @@ Prints one JSON value. Material comes in by the services that people use: an imp
 
 import json
 import os
+import resource
 import secrets
 import sqlite3
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import django
@@ -30,6 +32,7 @@ def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
+    actions |= {"voted": voted, "seal": seal}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -106,6 +109,33 @@ def halve(name):
     )
     done.update(state=Assignment.State.SUBMITTED, first_shown_at=now, ended_at=now)
     plan.filter(order=done.count()).update(state=Assignment.State.OPEN)
+
+
+def voted(n_items, n_annotators):
+    """A project in which everybody has submitted everything, one of five marking a passage."""
+    from annotate.models import Annotation, Assignment, Protocol
+
+    fill(n_items, n_annotators)
+    now, protocol = timezone.now(), Protocol.objects.get()
+    Assignment.objects.update(state=Assignment.State.SUBMITTED, first_shown_at=now, ended_at=now)
+    readable = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
+    own = {"number": 1, "protocol": protocol, "submitted_at": now}
+    labels = [forms.STORED if number % 5 == 0 else readable for number in range(5)]
+    rows = Assignment.objects.order_by("pk").values_list("pk", flat=True)
+    Annotation.objects.bulk_create(
+        (Annotation(assignment_id=pk, key=new_key(), label=labels[pk % 7 % 5], **own) for pk in rows), batch_size=2000
+    )
+    return len(rows)
+
+
+def seal():
+    """Seconds and peak kilobytes of sealing what `voted` made."""
+    from annotate import releasing
+    from annotate.models import Project
+
+    project, began = Project.objects.get(slug=PROJECT), time.perf_counter()
+    releasing.seal_release(person=None, project=project, rule="majority", agreement={}, now=timezone.now())
+    return time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def new_key():

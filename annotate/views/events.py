@@ -35,6 +35,13 @@ ACTIONS = {
     "member_brought_back": gettext_noop("Somebody who had left has their part again"),
     "token_made": gettext_noop("A token for scripts was made"),
     "token_revoked": gettext_noop("A token for scripts was revoked"),
+    "run_started": gettext_noop("A run of a judge was started"),
+    "run_paused": gettext_noop("A run of a judge was paused"),
+    "run_resumed": gettext_noop("A run of a judge was resumed"),
+    "run_cancelled": gettext_noop("A run of a judge was called off"),
+    "run_tried_again": gettext_noop("What a run had given up was tried again"),
+    "release_sealed": gettext_noop("A release was sealed"),
+    "release_imported": gettext_noop("A release was brought in"),
 }
 """What happened, in words; an action that is not here is shown as it is."""
 

@@ -19,6 +19,7 @@ PURE_KINDS = (*TEXTS, "annotate.kinds.base")
 BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
+    "annotate.release_queries",
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
@@ -26,10 +27,11 @@ SCORING_BELOW_SERVICES = tuple(
 )
 ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
+    *("releasing", "release_reading", "spool"),
     *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
     "tokens",
 )
-SCORING_SERVICES = ("running", "publishing", "comparing", "spreadsheet", "llm")
+SCORING_SERVICES = ("running", "publishing", "comparing", "spreadsheet", "llm", "sealing")
 
 
 def modules(app, names):
@@ -105,6 +107,12 @@ ROWS = (
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
     Row("annotate/models/", ("annotate/models/*",), ("django", *TEXTS, "annotate.kinds", OWN)),
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
+    Row("parquet.py, the program of a child", ("annotate/parquet.py",), ("pyarrow",)),
+    Row(
+        "annotate/release_queries.py",
+        ("annotate/release_queries.py",),
+        ("django", *TEXTS, "annotate.models", "annotate.lead_queries"),
+    ),
     Row("waking.py", ("annotate/waking.py",), ("django", "celery")),
     Row(
         "hashing.py or throttle.py, which settings name",
@@ -164,6 +172,7 @@ ROWS = (
         "a view, form, command or task of scoring",
         (
             *("scoring/management/*", "scoring/api/*"),
+            *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks", "words")),
         ),
         (ANYTHING,),
@@ -192,7 +201,7 @@ PURE_PACKAGES = (
     *("annotate", "annotate/rules", "annotate/traces", "annotate/kinds", "annotate/kinds/*"),
     *("scoring", "scoring/stats", "scoring/methods", "scoring/judges", "scoring/tools"),
 )
-FOLDER_FINDERS = {"annotate/kinds/registry.py", "annotate/traces/sniff.py"}
+FOLDER_FINDERS = {"annotate/kinds/registry.py", "annotate/traces/sniff.py", "scoring/judges/registry.py"}
 """Where modules are found by their folder and imported by name; nobody else may, as no arrow shows it."""
 IMPORTS_BY_NAME = {"import_module", "__import__", "get_model", "import_string"}
 

@@ -1,0 +1,5 @@
+"""Modules whose jobs this app does: importing them has registered their handlers."""
+
+from scoring import running
+
+HANDLERS_OF = [running]

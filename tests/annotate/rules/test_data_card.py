@@ -1,0 +1,98 @@
+import pytest
+
+from annotate.rules.data_card import data_card, plain
+from annotate.rules.release_shape import HOWS
+
+FIGURE = {"value": 0.605, "n_items": 24, "interval": {"low": -0.004, "high": 0.7}}
+UNDEFINED = {"value": None, "reason": "one_category", "n_items": 3, "interval": None, "interval_reason": "one_category"}
+PANEL = {
+    "fleiss_kappa": FIGURE,
+    "krippendorff_alpha": UNDEFINED,
+    "raters": [{"rater": "a1", "annotator_vs_majority_kappa": FIGURE}],
+    "unit": "item",
+    "seed": 7,
+}
+
+
+def manifest(**change):
+    return {
+        "content_hash": "f" * 64,
+        "content": {"kind": "reply", "rule": "majority", "protocol_hash": "e" * 64},
+        "number": 3,
+        "sealed_at": "2024-05-06T07:08:09+00:00",
+        "project": {"title_en": "Trial *one*", "title_zh": "试验一", "languages": ["en"], "is_synthetic": False}
+        | {"open_lead": False},
+        "protocol": {"number": 2},
+        "rounds": [{"number": 1, "purpose": "first", "n_labels": 9}],
+        "people": [
+            {"annotator": "a1", "n_labels": 5, "is_partial": False, "n_submitted": None, "n_given": None},
+            {"annotator": "a2", "n_labels": 4, "is_partial": True, "n_submitted": 4, "n_given": 6},
+        ],
+        "counts": {"n_items": 5, "n_labels": 9, **dict.fromkeys(HOWS, 1), "n_ties": 2},
+        "left_out": dict.fromkeys(("no_label", "problem_reported", "other_protocol", "informed", "replaced"), 6),
+        "import": {"records_skipped": 7, "replaced_nul": 8},
+        "agreement": {"measures": [{"measure": "fail", "agreement": PANEL}]},
+        **change,
+    }
+
+
+def card(translate=str, language="en", **change):
+    return data_card(manifest(**change), translate, language=language, measure_titles={"fail": "fails or passes"})
+
+
+def test_a_card_says_what_who_how_and_what_is_not_in_it():
+    said = card()
+    for line in (
+        r"# Trial \*one\*, release 3: data card",
+        "- items whose votes tie: 2",
+        "- a2: 4 labels (left and is partial, 4 of 6 labels given)",
+        "- Round 1 (first), blind: 9 labels",
+        f"- Protocol 2; SHA-256 of guideline and labels: `{'e' * 64}`",
+        "### fails or passes",
+        "| Fleiss' kappa (Gwet's form) | 0.61 | 0.00 to 0.70 | 24 |",
+        "- Records of trace files that were skipped at import: 7",
+        "- Characters U+0000 shown as U+2400 at import: 8",
+        "- Labels given under another protocol: 6",
+    ):
+        assert line in said.splitlines(), line
+
+
+def test_a_figure_that_is_undefined_has_its_reason():
+    (line,) = [line for line in card().splitlines() if line.startswith("| Krippendorff")]
+    assert "Everyone chose the same" in line
+
+
+def test_a_synthetic_project_and_an_open_lead_are_said():
+    project = manifest()["project"] | {"is_synthetic": True, "open_lead": True}
+    said = card(project=project)
+    assert "**The labels are synthetic. They say nothing about people.**" in said
+    assert "**A lead labels in this project (open lead).**" in said
+    assert "synthetic" in card()
+    assert "open lead" not in card()
+
+
+def test_every_sentence_is_asked_of_the_translator():
+    """All that differs is what no language changes."""
+    asked = []
+    said = card(lambda words: asked.append(words) or words, language="zh")
+    assert said.startswith("# 试验一, release 3")
+    shown = "\n".join(words.partition("%(")[0] for words in asked)
+    for line in card().splitlines():
+        words = line.lstrip("#-* |").partition(":")[0].partition("(")[0].partition("`")[0].rstrip("*. ")
+        known = any(word.strip() and word.strip() in shown for word in [words, *line.strip("| ").split(" | ")])
+        assert not words or known or line.startswith(("| ---", "| a1", "- a", "# ", "- Round")), line
+
+
+@pytest.mark.parametrize("agreement", [{}, {"measures": []}, {"measures": "x"}, {"measures": [3]}, {"measures": {}}])
+def test_without_figures_it_says_so(agreement):
+    assert "No figures of agreement were sealed with it." in card(agreement=agreement)
+
+
+@pytest.mark.parametrize("panel", [None, {}, {"fleiss_kappa": 3, "raters": [3, {}]}, {"fleiss_kappa": {"value": True}}])
+def test_figures_of_another_form_are_dashes_and_break_nothing(panel):
+    said = card(agreement={"measures": [{"measure": "other", "agreement": panel}]})
+    assert "| Fleiss' kappa (Gwet's form) | – | – | – |" in said
+
+
+def test_a_title_cannot_write_markdown():
+    assert plain("# <b>x</b> [a](b)\n| c") == r"\# \<b\>x\</b\> \[a\](b) \| c"
