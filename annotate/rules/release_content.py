@@ -1,7 +1,7 @@
 """What a release says, byte for byte: the canonical line of every item, and the hash over all of them.
 
 Nothing in it depends on ids of rows, on the order in which things came in, on the clock or on a machine: the same
-labels of the same items sealed twice, or elsewhere, make the same bytes. The format is written down in docs/releases.md.
+labels of the same items sealed twice, or elsewhere, make the same bytes. docs/releases.md writes the format down.
 """
 
 from __future__ import annotations

@@ -25,13 +25,14 @@ def database_url():
 
 
 @contextlib.contextmanager
-def child(*words, data, **environment):
-    """A Python with these words; killed in the end, if it still runs then."""
+def child(*words, data, stdin=False, **environment):
+    """A Python with these words; killed in the end, if it still runs then. With `stdin` it can be written to."""
     ours = {"DATABASE_URL": database_url(), "SIGHTLINE_DATA": str(data), "DJANGO_SETTINGS_MODULE": "config.settings"}
     with subprocess.Popen(
         [sys.executable, *map(str, words)],
         cwd=ROOT,
         env=os.environ | ours | environment,
+        stdin=subprocess.PIPE if stdin else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

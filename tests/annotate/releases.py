@@ -43,7 +43,7 @@ VOTES = {
 def make_voted(names=tuple(VOTES), slug=None, **fields) -> Project:
     """A project of these runs, in this order, labelled by three."""
     project = make_project(slug, **fields)
-    members = [make_member(project, f"{name}-{project.slug}", code=f"a{n}") for n, name in enumerate(["x", "y", "z"], 1)]
+    members = [make_member(project, f"person-{n}-{project.slug}", code=f"a{n}") for n in (1, 2, 3)]
     for name in names:
         make_source(project, name)
     make_votes(project, {name: VOTES[name] for name in names}, members)

@@ -143,9 +143,9 @@ def test_a_parquet_file_has_the_rows_of_the_lines(voted, tmp_path):
 def test_without_the_extra_parquet_is_refused_with_what_to_install(voted, tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "has_parquet", lambda: False)
     release = seal(voted)
-    with pytest.raises(Refused, match="./run setup --extra parquet"):
+    with pytest.raises(Refused, match=r"\./run setup --extra parquet"):
         export(release, tmp_path / "out", with_parquet=True)
-    with pytest.raises(Refused, match="./run setup --extra parquet"):
+    with pytest.raises(Refused, match=r"\./run setup --extra parquet"):
         exporting.export_file(release, "labels.parquet", tmp_path)
     assert list(tmp_path.iterdir()) == []
     exported = exporting.export_release(release, tmp_path / "out")

@@ -24,7 +24,7 @@ from tests.annotate.releases import (
     outcomes,
     seal,
 )
-from tests.factories import make_member, make_person, make_project, make_protocol
+from tests.factories import make_member, make_person, make_project
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,10 @@ def fresh():
     return make_fresh()
 
 
-def make_fresh(names=tuple(reversed(VOTES)), phase="main", **change):
+BACKWARDS = tuple(reversed(VOTES))
+
+
+def make_fresh(names=BACKWARDS, phase="main", **change):
     project = make_project()
     for name in names:
         make_source(project, name, phase=phase, **change)
@@ -57,7 +60,7 @@ def refused(project, folder):
     with pytest.raises(FolderRefused) as refusal:
         bring(project, folder)
     assert (Release.objects.count(), Settlement.objects.count(), Event.objects.count()) == before
-    return [(problem.code, problem.file, problem.line, problem.pointer or problem.field) for problem in refusal.value.problems]
+    return [(one.code, one.file, one.line, one.pointer or one.field) for one in refusal.value.problems]
 
 
 # What goes well
@@ -80,7 +83,7 @@ def test_brought_in_twice_it_is_there_once(folder, fresh):
 
 def test_a_protocol_is_found_by_what_it_says_whatever_its_number(folder, fresh):
     fresh.protocols.update(number=2)
-    make_protocol(fresh, number=3, guideline_en="Something else.")
+    fresh.protocols.create(number=3, guideline_en="Something else.")
     assert bring(fresh, folder).release.protocol.number == 2
 
 

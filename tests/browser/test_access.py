@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotate import inviting
 from annotate.accounts import make_password_link
 from annotate.models import Assignment, Item, Person, Post, Project, Work
+from tests.annotate.releases import seal
 from tests.guards.crawl import routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,6 +19,7 @@ OWN = ("home", "show_account", "show_tokens", "next_item", "own_annotations", "g
 LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
+    *("list_releases", "show_release"),
 )
 ACTIONS = {
     *("sign_out", "set_language", "change_preferences", "change_password", "sign_out_elsewhere", "close_account"),
@@ -26,15 +28,22 @@ ACTIONS = {
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
 }
 """What only takes posts and has no page of its own."""
+FILES = {"release_file"}
+"""What is saved and not shown."""
 
 
 def pages():
     """The names of all routes of pages; those of the API answer in JSON."""
-    return {route.name.split(":")[-1] for route in routes() if not route.pattern.startswith("api/")}
+    return set(full_names())
+
+
+def full_names():
+    """By the name of a page, the one with its app."""
+    return {route.name.split(":")[-1]: route.name for route in routes() if not route.pattern.startswith("api/")}
 
 
 def test_every_page_is_walked():
-    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS}
+    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS, *FILES}
 
 
 def addresses(names):
@@ -56,6 +65,7 @@ def addresses(names):
         "show_import": lambda: ["demo", work.pk],
         "preview_item": lambda: ["demo", practice.pk],
         "answer_practice": lambda: ["demo", practice.pk],
+        "show_release": lambda: ["demo", seal(project).number],
         "set_up": lambda: ["no-such-link"],
         "new_password": lambda: [make_password_link(person=Person.objects.get(username="demo"), now=now)],
         "join_project": lambda: [
@@ -65,9 +75,9 @@ def addresses(names):
         ],
         **dict.fromkeys(("home", "show_account", "show_tokens", "new_project", "sign_in"), list),
     }
+    full = full_names()
     for name in names:
-        space = "scoring" if name == "show_agreement" else "annotate"
-        yield name, reverse(f"{space}:{name}", args=arguments.get(name, lambda: ["demo"])())
+        yield name, reverse(full[name], args=arguments.get(name, lambda: ["demo"])())
 
 
 UPLOAD = {

@@ -12,6 +12,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "leads" for name in ("project", "people", "member", "invites", "imports", "import")},
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
     "scoring:api_agreement": "leads",
+    **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }
 API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
 
@@ -72,4 +73,5 @@ def api_bodies_of(world, key_of):
         "protocols": {"the next": protocol, "late": {**protocol, "after": 1}, **wrong},
         "imports": {"a trace": trace, "no trace": {}},
     }
-    return {f"{SPACE}{name}": these for name, these in bodies.items()}
+    releases = {"a rule": {"rule": "consensus"}, "no rule": {"rule": "best"}, "no protocol": {"protocol": 99}, **wrong}
+    return {**{f"{SPACE}{name}": these for name, these in bodies.items()}, "scoring:api_releases": releases}

@@ -185,6 +185,18 @@ def label_of(new, row):
     return {"label": "needs_information", "states_no_result": False, "spans": [span], "comment": new()}
 
 
+def manifest_of(new, row):
+    """What the pages and files of a release read of it, and whatever else."""
+    counts = dict.fromkeys(("n_items", "unresolved", "n_ties"), 1)
+    said = {"content": {new(): new()}, "counts": counts, "sealed_by": new(), "protocol": {"label_schema": {}}}
+    return json.dumps({**said, "data_card": {"en": new(), "zh": new()}, new(): new()})
+
+
+def votes_of(new, row):
+    numbers = {"round": 1, "number": 1, "protocol": 1}
+    return [{"annotator": new(), **numbers, "label": label_of(new, row)}]
+
+
 def draft_of(new, row):
     """A draft on top of the answer that stands, or of none."""
     if row.draft is None:
@@ -241,7 +253,7 @@ PLANTS = {
     "Work.error": Plant("S6", leads),
     "Trace.source_id": Plant("S1", leads),
     "Trace.format": Plant("S2", leads),
-    "Trace.content_hash": Plant("S2", nobody),
+    "Trace.content_hash": Plant("S2", leads),
     "Trace.cluster": Plant("S3", leads),
     "Trace.area": Plant("S3", leads),
     "Trace.metadata": Plant("S1", nobody, anything),
@@ -271,10 +283,10 @@ PLANTS = {
     "Settlement.confidence": Plant("S6", nobody),
     "Settlement.rests_on": Plant("S6", nobody, lambda new, row: [new()]),
     "Release.content_hash": Plant("S6", leads),
-    "Release.manifest": Plant("S6", leads, lambda new, row: json.dumps({new(): new()})),
+    "Release.manifest": Plant("S6", leads, manifest_of),
     "ReleaseItem.item_hash": Plant("S6", leads),
     "ReleaseItem.label": Plant("S6", leads, label_of),
-    "ReleaseItem.rests_on": Plant("S6", leads, lambda new, row: [{"annotator": new()}]),
+    "ReleaseItem.rests_on": Plant("S6", leads, votes_of),
     "Judge.name": Plant("S5", leads),
     "Judge.settings": Plant("S5", leads, anything),
     "Judge.settings_hash": Plant("S5", leads),

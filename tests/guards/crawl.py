@@ -49,6 +49,7 @@ QUERIES = (
     "phase=pilot",
     "phase=practice",
     "protocol=1",
+    "rule=majority&protocol=1",
     "next=/",
     "next=//elsewhere.example/",
     *API_QUERIES,
@@ -109,6 +110,7 @@ AUDIENCE = {
     "annotate:answer_practice": "leads",
     "annotate:reopen_items": "leads",
     "scoring:show_agreement": "leads",
+    **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
     **API_AUDIENCE,
 }
 """Whom each route serves; for anybody else there is the one 404. A new route says it here."""
@@ -194,6 +196,11 @@ def values_of(world: World, argument: str) -> dict[str, str]:
         "assignment_id": {
             **{what: str(one_each[what].pk) for what in ("problem of ana", "open of ana", "open of zoe")},
             **{"absent": "999999", "huge": "9" * 30},
+        },
+        "number": {"the first": "1", "absent": "999999", "huge": "9" * 30},
+        "name": {
+            **{name: name for name in ("release.json", "labels.csv", "release.zip")},
+            **{"absent": ABSENT, "NUL": "a%00b"},
         },
         "secret": {
             **{"unspent": world.set_up_secret, "a password": world.password_secret, "a part": world.invite_secret},
@@ -309,6 +316,12 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
         "annotate:revoke_token": {"nothing": {}},
+        "scoring:seal_release": {
+            "a rule": {"rule": "majority", "protocol": "1"},
+            "no rule": {"rule": "best"},
+            "no protocol": {"rule": "majority", "protocol": "9" * 30},
+            "nothing": {},
+        },
         **api_bodies_of(world, key_of),
         "annotate:keep_alive": {"nothing": {}},
         "annotate:sign_out": {"nothing": {}},

@@ -60,7 +60,7 @@ def test_the_hash_is_over_header_and_lines_and_can_be_made_by_hand():
 
 
 def test_a_protocol_is_known_by_what_it_says():
-    assert protocol_hash("Read it.", "读它。", {"labels": []}) != protocol_hash("Read it well.", "读它。", {"labels": []})
+    assert protocol_hash("Read it.", "读它。", {}) != protocol_hash("Read it well.", "读它。", {})
 
 
 def test_figures_of_judges_are_taken_out_wherever_they_stand():

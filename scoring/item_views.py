@@ -1,0 +1,94 @@
+"""What was said of one item, side by side: people by their codes, the judge beside them. For leads only."""
+
+from dataclasses import dataclass
+
+from django.http import Http404
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from annotate.models import Phase
+from annotate.views.items import looked_at
+from annotate.views.project import led_project, title_of
+from scoring import item_queries
+from scoring.item_queries import GivenLabel, SaidOfItem
+from scoring.judges.registry import all_judges
+from scoring.lanes import Mark, laned
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLabel:
+    """A label under the name that its marks carry."""
+
+    who: str
+    given: GivenLabel
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.given.number > 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVerdict:
+    judge: str
+    said: SaidOfItem
+
+
+@require_safe
+def show_item(request, project, item_id):
+    """The text once with everybody's marks under it, then the labels side by side, the verdicts, the times."""
+    project = led_project(request, project)
+    item = looked_at(project, item_id)
+    facts = item_queries.item_facts(project, item_id)
+    if facts is None:
+        raise Http404
+    labels = named(item_queries.labels_of_item(item_id))
+    verdicts = [ShownVerdict(judge_title(one.judge), one) for one in item_queries.verdicts_of_item(item_id)]
+    marks = [mark for one in labels for mark in marks_of(one.who, one.given.label.get("spans") or ())]
+    marks += [mark for one in verdicts[:1] for mark in marks_of(gettext("judge"), one.said.spans)]
+    context = {
+        "project": project,
+        "title": title_of(project),
+        "item": item,
+        "facts": facts,
+        "phase_words": Phase(facts.phase).label,
+        "reply": laned(item.pieces, marks),
+        "who": list(dict.fromkeys(mark.who for mark in marks)),
+        "types": list(dict.fromkeys((mark.letter, mark.type) for mark in marks)),
+        "labels": labels,
+        "problems": item_queries.problems_of_item(item_id),
+        "verdict": verdicts[0] if verdicts else None,
+        "other_verdicts": verdicts[1:],
+        "ways": ways_on(project, facts),
+    }
+    return render(request, "scoring/show_item.html", context)
+
+
+def named(labels: list[GivenLabel]) -> list[ShownLabel]:
+    """By code; whoever labelled the item in a later round too has its number behind it there."""
+    seen: set[str] = set()
+    found = []
+    for one in labels:
+        found.append(ShownLabel(f"{one.code}/{one.round}" if one.code in seen else one.code, one))
+        seen.add(one.code)
+    return found
+
+
+def marks_of(who: str, spans) -> list[Mark]:
+    return [Mark(span["start"], span["end"], span["type"], who) for span in spans]
+
+
+def judge_title(name: str) -> str:
+    """A judge that this version has no more goes by its name."""
+    spec = all_judges().get(name)
+    return gettext(spec.title) if spec else name
+
+
+def ways_on(project, facts) -> dict[str, str]:
+    """Where one goes from here: to the items before and after this one and back to the list."""
+    ids = {"before": facts.before, "after": facts.after}
+    return {
+        **{way: reverse("scoring:show_item", args=[project.slug, one]) for way, one in ids.items() if one},
+        "list": reverse("annotate:list_items", args=[project.slug]),
+    }

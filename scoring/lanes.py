@@ -1,0 +1,104 @@
+"""Spans of several raters over one text: the text cut at every end of a span, each piece with the spans it lies under.
+
+Every rater has a lane of their own, and one more for each span of theirs that lies under another. What is cut is text;
+the template escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from annotate.rules.light_text import Piece
+
+N_LANES = 12
+"""The lanes that styles are made for; what would need more shares the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A span with who marked it; `lane` counts from 1."""
+
+    start: int
+    end: int
+    type: str
+    who: str
+    lane: int = 1
+
+    @property
+    def letter(self) -> str:
+        return self.type[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece that no span ends within; `marks` lie under all of it, `begins` are those that begin here."""
+
+    piece: Piece
+    marks: tuple[Mark, ...]
+    begins: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LanedText:
+    segments: tuple[Segment, ...]
+    n_lanes: int
+
+
+def laned(pieces: Sequence[Piece], marks: Sequence[Mark]) -> LanedText:
+    """The pieces cut so; joined, their texts are what they were. What of a mark lies outside of it is left out."""
+    n_characters = sum(len(piece.text) for piece in pieces)
+    placed = in_lanes(
+        Mark(max(0, one.start), min(n_characters, one.end), one.type, one.who)
+        for one in marks
+        if one.start < min(n_characters, one.end)
+    )
+    cuts = sorted({end for one in placed for end in (one.start, one.end)})
+    waiting = sorted(placed, key=lambda one: one.start)
+    segments: list[Segment] = []
+    running: list[Mark] = []
+    at, begun = 0, 0
+    for piece in cut(pieces, cuts):
+        first = begun
+        while begun < len(waiting) and waiting[begun].start <= at:
+            begun += 1
+        running = [one for one in running if one.end > at] + waiting[first:begun]
+        segments.append(Segment(piece, by_lane(running), by_lane(waiting[first:begun])))
+        at += len(piece.text)
+    return LanedText(tuple(segments), max((one.lane for one in placed), default=0))
+
+
+def by_lane(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    return tuple(sorted(marks, key=lambda one: (one.lane, one.start)))
+
+
+def in_lanes(marks: Iterable[Mark]) -> list[Mark]:
+    """Each mark with its lane: those of one rater together, in the order in which raters came."""
+    of_rater: dict[str, list[Mark]] = {}
+    for mark in marks:
+        of_rater.setdefault(mark.who, []).append(mark)
+    placed: list[Mark] = []
+    first = 1
+    for own in of_rater.values():
+        ends: list[int] = []  # of the last mark in each lane of this rater
+        for mark in sorted(own, key=lambda one: (one.start, -one.end)):
+            free = next((place for place, end in enumerate(ends) if end <= mark.start), len(ends))
+            ends[free : free + 1] = [mark.end]
+            placed.append(replace(mark, lane=min(first + free, N_LANES)))
+        first += len(ends)
+    return placed
+
+
+def cut(pieces: Sequence[Piece], cuts: Sequence[int]) -> Iterator[Piece]:
+    """The pieces, none of which reaches over a cut."""
+    at, place = 0, 0
+    for piece in pieces:
+        end, begin = at + len(piece.text), at
+        while place < len(cuts) and cuts[place] <= begin:
+            place += 1
+        while place < len(cuts) and cuts[place] < end:
+            yield replace(piece, text=piece.text[begin - at : cuts[place] - at])
+            begin = cuts[place]
+            place += 1
+        yield replace(piece, text=piece.text[begin - at :])
+        at = end

@@ -1,0 +1,214 @@
+"""A run ends on every broker, and whatever becomes of the broker or of the workers at it: messages only wake."""
+
+import os
+import shutil
+import signal
+import time
+
+import pytest
+import redis
+from celery import current_app
+from django.conf import settings
+from django.urls import reverse
+
+from annotate import waking, work
+from annotate.models import Assignment, Work
+from config.celery import app
+from scoring.models import Run, Verdict
+from scoring.running import run_progress
+from tests import programs
+from tests.annotate.children import wait_until
+from tests.annotate.leases import end_lease
+from tests.factories import make_cast
+from tests.scoring.faults.workers import finish_here, make_items, once_each, started, workers
+from tests.scoring.faults.zygote import POINTS
+from tests.scoring.judges_here import FOUND, judge_that, known
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("brokers")]
+N_KILLS = 30
+QUEUE = app.conf.task_default_queue
+
+
+def need(name):
+    """At a desk a broker that is not there is left out with the line to run; in CI it has to be there."""
+    program = programs.PROGRAMS[name]
+    if not program.is_there():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(program.remedy)
+
+
+@pytest.fixture
+def point(monkeypatch):
+    """Let this process send its messages to another broker."""
+
+    def point(url):
+        monkeypatch.setattr(settings, "BROKER_FOLDER", None)
+        monkeypatch.setitem(app.conf.changes, "broker_url", url)
+        monkeypatch.setattr(app, "connection_for_write", lambda **more: app._connection(url, **more))
+        return {"SIGHTLINE_BROKER_URL": url}
+
+    return point
+
+
+@pytest.fixture
+def folder():
+    shutil.rmtree(settings.BROKER_FOLDER, ignore_errors=True)
+    waking.make_broker_folders()
+
+
+def through(run):
+    return lambda: run_progress(run).state == "done"
+
+
+def end_leases(run):
+    for row in Work.objects.filter(group=run.group, state="running"):
+        end_lease(row)
+
+
+# Every broker
+
+
+def goes_through(environment):
+    with workers(settings.DATA_FOLDER, **environment) as those:
+        pid = those.fork("celery", concurrency=2)
+        first = started(1)
+        wait_until(through(first), those.process)
+        run, began = started(20), time.monotonic()
+        wait_until(through(run), those.process)
+        assert time.monotonic() - began < 10  # by its message: a sweep would take longer to come
+        assert once_each(run)
+        assert those.kill(pid, signal.SIGTERM) == 0
+
+
+def test_a_run_goes_through_on_files(folder):
+    goes_through({})
+
+
+def test_a_run_goes_through_on_redis(point):
+    need("redis")
+    with programs.redis() as server:
+        goes_through(point(server.url))
+
+
+def test_a_run_goes_through_on_rabbitmq(point):
+    need("rabbitmq")
+    with programs.rabbitmq() as url:
+        goes_through(point(url))
+
+
+# The broker dies
+
+
+def test_a_redis_killed_with_messages_in_it_and_its_data_gone_loses_no_job(point):
+    need("redis")
+    with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
+        for _ in range(N_KILLS):
+            run = started(2)
+            assert redis.Redis(port=server.port).llen(QUEUE) > 0  # nobody has heard of it
+            pid = those.fork(point=POINTS[0])
+            at = those.hear("at", POINTS[0])["work"]
+            assert Work.objects.get(pk=at).state == "running"
+            server.kill()
+            os.kill(pid, signal.SIGUSR1)
+            assert those.ended(pid) == 0  # the job in work is recorded, and the next one, without any broker
+            assert once_each(run)
+            server.start()
+            assert redis.Redis(port=server.port).llen(QUEUE) == 0
+        left = started(3)
+        redis.Redis(port=server.port).flushall()
+        work.sweep()
+        finish_here(left)  # what a worker does behind its sweep
+        assert once_each(left)
+
+
+def test_a_worker_at_a_redis_that_dies_and_comes_back_empty_goes_on(point):
+    need("redis")
+    with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
+        those.fork("celery", concurrency=2, sleep=0.05)
+        run = started(20)
+        wait_until(lambda: Verdict.objects.filter(run=run).exists(), those.process)
+        server.kill()
+        while_away = started(2)  # a lead starts one though no message can be sent
+        server.start()
+        wait_until(through(run), those.process)
+        wait_until(through(while_away), those.process)
+        assert once_each(run)
+        assert once_each(while_away)
+
+
+def test_a_worker_whose_folder_of_messages_is_removed_goes_on(folder):
+    with workers(settings.DATA_FOLDER) as those:
+        those.fork("celery", concurrency=2, sleep=0.05)
+        run = started(20)
+        wait_until(lambda: Verdict.objects.filter(run=run).exists(), those.process)
+        shutil.rmtree(settings.BROKER_FOLDER)
+        wait_until(through(run), those.process)
+        assert once_each(run)
+
+
+# The worker is stopped
+
+
+@pytest.mark.parametrize(
+    ("number", "n_kills", "n_calls"),
+    [
+        *((number, 1, 50) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL)),
+        *((number, 10, 4) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL)),
+    ],
+)
+def test_a_worker_stopped_while_calls_are_running_loses_and_doubles_nothing(folder, number, n_kills, n_calls):
+    with workers(settings.DATA_FOLDER) as those:
+        for _ in range(n_kills):
+            run = started(n_calls + 2)
+            for _ in range(n_calls):
+                waking.wake()
+            pid = those.fork("celery", concurrency=n_calls, sleep=0.5)
+            running = Work.objects.filter(group=run.group, state="running")
+            wait_until(lambda running=running: running.count() >= n_calls, those.process)
+            those.kill(pid, number)
+            if number == signal.SIGTERM:
+                assert not running.exists()  # those that were running were let finish
+            end_leases(run)
+            finish_here(run)
+            assert once_each(run)
+
+
+# Messages that come too often
+
+
+def test_copies_of_a_message_out_of_order_and_a_week_late_do_nothing(folder):
+    messages = settings.BROKER_FOLDER / "messages"
+    run = started(30)
+    (said,) = [path for path in messages.iterdir() if "msg" in path.name]
+    content, name = said.read_bytes(), said.name
+    for number in range(100):
+        (messages / f"{99 - number}_{number}.{name.split('.', 1)[1]}").write_bytes(content)
+    with workers(settings.DATA_FOLDER) as those:
+        those.fork("celery", concurrency=4)
+        wait_until(through(run), those.process)
+        wait_until(lambda: not list(messages.iterdir()), those.process)
+        assert once_each(run)
+        current_app.send_task(waking.TASK, expires=-7 * 24 * 3600)  # long over
+        (messages / f"0_again.{name.split('.', 1)[1]}").write_bytes(content)
+        again = started(1)
+        wait_until(through(again), those.process)
+    assert once_each(run)
+    assert Verdict.objects.count() == 31
+
+
+# The site ends
+
+
+def test_a_run_started_from_the_page_goes_on_when_the_site_has_ended(client, folder):
+    """The page that started it is a process of its own: what it leaves are rows."""
+    cast = make_cast()
+    make_items(cast.project, 5)
+    client.force_login(cast.lea.person)
+    with known(judge_that(lambda view: FOUND)):
+        client.post(reverse("scoring:start_run", args=[cast.project.slug]), {"judge": "spoken", "phases": ["main"]})
+    run = Run.objects.get()
+    client.logout()
+    with workers(settings.DATA_FOLDER) as those:
+        those.fork("celery", concurrency=2)
+        wait_until(through(run), those.process)
+    assert once_each(run)
+    assert not Assignment.objects.exists()  # and nobody was given anything by it

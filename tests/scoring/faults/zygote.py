@@ -1,0 +1,137 @@
+"""A process with everything loaded that makes workers by forking, so that a worker can be killed every few
+milliseconds.
+
+It reads one JSON object a line: `{"do": "drain" | "celery", ...}` forks a worker and answers `{"pid": ...}`;
+`{"do": "wait", "pid": ...}` answers `{"ended": status}` when that one has. A worker judges with the judge `spoken`,
+which lives here: it sleeps, says where it is and waits there, or ends the process.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+import django
+
+HERE = threading.local()
+POINTS = ("before the result", "between result and commit", "between commit and end")
+
+
+def say(**words):
+    """One line at once, whoever else writes."""
+    os.write(1, (json.dumps(words) + "\n").encode())
+
+
+def arrive(point):
+    """Say that a job is at the point, and stay there until this process is killed, or told to go on."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    say(at=point, work=HERE.work)
+    signal.sigwait({signal.SIGUSR1})
+
+
+class Worker:
+    """What a forked process does; `said` is the line that asked for it."""
+
+    def __init__(self, said):
+        self.said = said
+        self.waits_at = said.get("point")
+
+    def step(self, view):
+        from annotate.kinds.base import Finding
+
+        if any(words in view.reply for words in self.said.get("poison", ())):
+            say(at="poison", work=HERE.work)
+            os._exit(9)
+        if self.said.get("sleep"):
+            say(at="asleep", work=HERE.work)
+            time.sleep(self.said["sleep"])
+        self.here(POINTS[0])
+        return Finding(values={}, spans=())
+
+    def here(self, point):
+        if self.waits_at == point:
+            self.waits_at = None
+            arrive(point)
+
+    def prepare(self):
+        """The judge, and hooks at the two points that are the product's."""
+        from annotate import work
+        from scoring import queries
+        from scoring.judges import registry
+        from tests.scoring.judges_here import judge_that
+
+        registry.all_judges()["spoken"] = judge_that(self.step)
+        handler, has_verdict, is_through = work.HANDLERS["verdict"], queries.has_verdict, queries.is_through
+
+        def judge_item(job):
+            HERE.work = job.row.pk
+            return handler(job)
+
+        def before_the_insert(verdict):
+            self.here(POINTS[1])
+            return has_verdict(verdict)
+
+        def after_the_commit(group):
+            self.here(POINTS[2])
+            return is_through(group)
+
+        work.HANDLERS["verdict"] = judge_item
+        queries.has_verdict, queries.is_through = before_the_insert, after_the_commit
+
+    def drain(self):
+        from annotate import work
+
+        work.drain()
+        say(at="the end", pid=os.getpid())
+
+    def celery(self):
+        from config.celery import app
+
+        words = ["--quiet", "worker", "-P", "threads", "--concurrency", str(self.said["concurrency"])]
+        words += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
+        app.worker_main(words)
+
+    def do(self):
+        self.prepare()
+        {"drain": self.drain, "celery": self.celery}[self.said["do"]]()
+
+
+def load():
+    from django.utils.module_loading import autodiscover_modules
+
+    django.setup()
+    autodiscover_modules("tasks")
+    import celery.apps.worker
+    import celery.bin.worker
+    import celery.concurrency.thread  # noqa: F401
+
+    import config.celery  # noqa: F401
+    import scoring.running  # noqa: F401
+    import tests.scoring.judges_here  # noqa: F401
+
+
+def main():
+    load()
+    say(at="ready")
+    for line in sys.stdin:
+        said = json.loads(line)
+        if said["do"] == "wait":
+            _, status = os.waitpid(said["pid"], 0)
+            say(ended=os.waitstatus_to_exitcode(status))
+            continue
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                Worker(said).do()
+                status = 0
+            finally:
+                os._exit(status)
+        say(pid=pid)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    main()
