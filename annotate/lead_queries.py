@@ -137,20 +137,24 @@ class Rated:
     label: dict
     protocol: int
     round_purpose: str
+    annotation: int = 0
+    language: str | None = ""
+    area: str | None = ""
 
 
-def rated_rows(project: Project, *, phase: str) -> list[Rated]:
+def rated_rows(project: Project, *, phase: str, among: tuple[int, int] | None = None) -> list[Rated]:
     """Labels of a phase that enter human agreement, current and not informed, from first rounds and from those that a
     new protocol opened; of an item that a rater labelled in several the later round comes last: one statement. Settled,
     known and suggested rows live in other tables and cannot join; what an annotator said of an item with a known answer
-    is a label like any other."""
+    is a label like any other. `among` names the ends of a range of ids instead: then labels that have been corrected or
+    withdrawn since count as they did."""
+    then = {"pk__range": among} if among else {"assignment__state": Assignment.State.SUBMITTED, "is_current": True}
     rows = (
         Annotation.objects.filter(
+            **then,
             assignment__item__project=project,
             assignment__item__phase=phase,
-            assignment__state=Assignment.State.SUBMITTED,
             assignment__round__purpose__in=RATING_ROUNDS,
-            is_current=True,
             informed=False,
         )
         .order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
@@ -161,6 +165,9 @@ def rated_rows(project: Project, *, phase: str) -> list[Rated]:
             "label",
             "protocol__number",
             "assignment__round__purpose",
+            "pk",
+            "assignment__item__trace__language",
+            "assignment__item__trace__area",
         )
     )
     return [Rated(*row) for row in rows.iterator(chunk_size=5000)]

@@ -8,9 +8,10 @@ from annotate.api.operations import LEADS, operation
 from annotate.api.project import led_project
 from annotate.api.reading import Query
 from annotate.errors import Refused
-from scoring.comparing import PHASES, agreement_report
+from scoring.comparing import PHASES
+from scoring.reports import shown_report
 
-OF_THE_QUERY = ("measure", "protocol")
+OF_THE_QUERY = ("measure", "protocol", "run", "language", "area", "cluster")
 
 
 class AgreementQuery(Query):
@@ -19,6 +20,15 @@ class AgreementQuery(Query):
     protocol = Digits(
         required=False, min_value=1, max_value=2**31 - 1, help_text="The newest that has labels without."
     )
+    run = Digits(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Of a judge; the newest with verdicts of the phase without.",
+    )
+    language = Text(required=False, help_text="Only items whose trace has this language.")
+    area = Text(required=False, help_text="Only items whose trace has this area.")
+    cluster = Text(required=False, help_text="Only items of this cluster.")
 
 
 class ProtocolLabelsSerializer(serializers.Serializer):
@@ -37,10 +47,21 @@ class PartialRaterSerializer(serializers.Serializer):
 class MeasureSerializer(serializers.Serializer):
     measure = serializers.CharField()
     agreement = serializers.DictField(help_text="Figures with their intervals, or the reason why there is none.")
+    judge = serializers.DictField(allow_null=True, help_text="The run against the majority of people.")
+
+
+class ComparedRunSerializer(serializers.Serializer):
+    """The run whose verdicts are compared; of several samples the first."""
+
+    number = serializers.IntegerField()
+    judge = serializers.CharField()
+    version = serializers.CharField()
+    n_samples = serializers.IntegerField()
+    sample = serializers.IntegerField()
 
 
 class AgreementSerializer(serializers.Serializer):
-    """Human agreement of one phase under one protocol."""
+    """Human agreement of one phase under one protocol, and a judge beside it."""
 
     project = serializers.CharField()
     phase = serializers.ChoiceField(PHASES)
@@ -50,6 +71,8 @@ class AgreementSerializer(serializers.Serializer):
     protocol = serializers.IntegerField(allow_null=True)
     protocols = ProtocolLabelsSerializer(many=True)
     partial_raters = PartialRaterSerializer(many=True)
+    filters = serializers.DictField(child=serializers.CharField())
+    run = ComparedRunSerializer(allow_null=True)
     left_out = serializers.DictField(child=serializers.IntegerField())
     measures = MeasureSerializer(many=True)
 
@@ -65,7 +88,7 @@ class AgreementSerializer(serializers.Serializer):
 def show_agreement(request, project, query):
     """409 where the stored labels make no table."""
     try:
-        return agreement_report(led_project(request, project), **query).as_dict()
+        return shown_report(led_project(request, project), **query).report.as_dict()
     except Refused as refusal:
         status = 400 if refusal.problem.field in OF_THE_QUERY else 409
         raise BadRequest(refusal.problem, status=status) from None

@@ -3,33 +3,45 @@
 It knows no task kind: what is compared is said by the kind's measures.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotate import lead_queries, queries
 from annotate.errors import Refused
-from annotate.kinds.base import Measure
+from annotate.kinds.base import Measure, Schema, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
+from scoring import report_queries
+from scoring.models import Run
+from scoring.report_queries import SAMPLE, VerdictRow
+from scoring.stats.judge import JudgeAgreement, Verdicts, judge_agreement
 from scoring.stats.panel import panel_agreement
 from scoring.stats.panel_results import PanelAgreement
 from scoring.stats.ratings import DuplicateRating, RatingsError, ratings_from_triples
+from scoring.stats.results import plain, restored
 
 N_RESAMPLES = 10_000
 PHASES = ("main", "pilot")
 """Practice never enters a figure; the pilot does on request and is no result."""
 CLUSTER = gettext_noop("collaboration or repeated task")
 ITEM = gettext_noop("item")
+MOST_NAMED = 20
+"""How many allowed values a refusal names."""
+
+
+Schemas = dict[int, Schema]
+"""The label schema of every protocol, by its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureReport:
-    """The agreement of one measure in one phase."""
+    """The agreement of one measure in one phase: of people, and of a judge with their majority."""
 
     measure: Measure
     panel: PanelAgreement
+    judge: JudgeAgreement | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,34 @@ class ProtocolLabels:
 
     protocol: int
     n_labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """The run whose verdicts are compared; of several samples the one with this number."""
+
+    number: int
+    judge: str
+    version: str
+    n_samples: int
+    sample: int = SAMPLE
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report says beside its figures, and what was asked of it. `filters` are the items that were wanted,
+    `n_filtered` the labels under the protocol that stand on other items."""
+
+    phase: str
+    is_synthetic: bool
+    open_lead: bool
+    protocol: int | None
+    protocols: tuple[ProtocolLabels, ...]
+    partial: tuple[lead_queries.Partial, ...]
+    n_problems: int
+    filters: Mapping[str, str]
+    n_filtered: int
+    run: ComparedRun | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +95,9 @@ class AgreementReport:
     partial: tuple[lead_queries.Partial, ...]
     n_problems: int
     measures: tuple[MeasureReport, ...]
+    run: ComparedRun | None
+    filters: Mapping[str, str]
+    n_filtered: int
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -68,46 +111,191 @@ class AgreementReport:
             "partial_raters": [
                 {"rater": one.code, "n_submitted": one.n_submitted, "n_given": one.n_given} for one in self.partial
             ],
-            "left_out": {"problem_reported": self.n_problems},
+            "filters": dict(self.filters),
+            "run": plain(self.run),
+            "left_out": {"problem_reported": self.n_problems, "filtered": self.n_filtered},
             "measures": [
-                {"measure": report.measure.name, "agreement": report.panel.as_dict()} for report in self.measures
+                {
+                    "measure": report.measure.name,
+                    "agreement": report.panel.as_dict(),
+                    "judge": report.judge.as_dict() if report.judge else None,
+                }
+                for report in self.measures
             ],
         }
 
 
+def report_from(payload: Mapping[str, Any], measures: Sequence[Measure]) -> AgreementReport:
+    """The report that `as_dict` gave this of; floats as they are there."""
+    of_name = {one.name: one for one in measures}
+    values = {name: payload[name] for name in ("project", "phase", "is_synthetic", "is_result", "open_lead")}
+    return AgreementReport(
+        **values,
+        protocol=payload["protocol"],
+        protocols=tuple(ProtocolLabels(**one) for one in payload["protocols"]),
+        partial=tuple(
+            lead_queries.Partial(one["rater"], one["n_submitted"], one["n_given"]) for one in payload["partial_raters"]
+        ),
+        n_problems=payload["left_out"]["problem_reported"],
+        measures=tuple(
+            MeasureReport(
+                of_name[part["measure"]],
+                restored(PanelAgreement, part["agreement"]),
+                restored(JudgeAgreement | None, part["judge"]),
+            )
+            for part in payload["measures"]
+        ),
+        run=restored(ComparedRun | None, payload["run"]),
+        filters=payload["filters"],
+        n_filtered=payload["left_out"]["filtered"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The rows a report is computed from; `verdicts` are empty where no run is compared."""
+
+    facts: Facts
+    rows: Sequence[lead_queries.Rated]
+    verdicts: Sequence[VerdictRow]
+
+
 def agreement_report(
-    project: Project, *, phase: str = "main", measure: str | None = None, protocol: int | None = None
+    project: Project,
+    *,
+    phase: str = "main",
+    measure: str | None = None,
+    protocol: int | None = None,
+    language: str | None = None,
+    area: str | None = None,
+    cluster: str | None = None,
+    run: int | None = None,
 ) -> AgreementReport:
-    """Human agreement of uninformed labels under one protocol, the newest that has labels where none is named; Refused
-    for a measure or a protocol that is not there. The number of statements is fixed."""
-    kind = kind_of(project.kind)
-    schemas = {protocol.number: protocol.label_schema or kind.schema for protocol in queries.protocols_of(project.pk)}
-    measures = kind.measures(schemas[max(schemas)])
-    chosen = [one for one in measures if measure in (None, one.name)]
-    if not chosen:
-        raise Refused(unknown_measure(measure, measures))
+    """Human agreement of uninformed labels under one protocol, the newest that has labels where none is named, and a
+    judge beside it: the newest run with verdicts of the phase where no number is given. Refused for a measure, a
+    protocol, a run or a filter that is not there. The number of statements is fixed."""
+    schemas = schemas_of(project)
+    measures = chosen_measures(project, schemas, measure)
+    wanted = {"language": language, "area": area, "cluster": cluster}
+    gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
+    return computed_report(project, gathered, schemas=schemas, measures=measures)
+
+
+def gather(
+    project: Project,
+    schemas: Schemas,
+    *,
+    phase: str,
+    protocol: int | None,
+    run: int | None,
+    wanted: Mapping[str, str | None],
+) -> Gathered:
+    """The rows as they are now."""
+    filters = checked_filters(project, phase, wanted)
     every = lead_queries.rated_rows(project, phase=phase)
     if protocol is not None and protocol not in schemas:
-        raise Refused(unknown_protocol(schemas))
+        raise Refused(unknown_choice("protocol", map(str, sorted(schemas))))
     under = {
         number: last_of_each([row for row in every if row.protocol == number])
         for number in sorted({row.protocol for row in every})
     }
-    chosen_protocol = max(under, default=None) if protocol is None else protocol
-    rows = under.get(chosen_protocol, [])
-    labels = [kind.parse(row.label, schemas[row.protocol], None) for row in rows]
-    return AgreementReport(
-        project=project.slug,
+    chosen = max(under, default=None) if protocol is None else protocol
+    of_protocol = under.get(chosen, []) if chosen is not None else []
+    rows = [row for row in of_protocol if all(getattr(row, name) == value for name, value in filters.items())]
+    row_of_run = chosen_run(project, phase, run)
+    facts = Facts(
         phase=phase,
         is_synthetic=project.is_synthetic,
-        is_result=phase == "main",
         open_lead=project.open_lead,
-        protocol=chosen_protocol,
+        protocol=chosen,
         protocols=tuple(ProtocolLabels(number, len(of_it)) for number, of_it in under.items()),
         partial=tuple(lead_queries.partial_raters(project, phase=phase)),
-        n_problems=lead_queries.n_problems(project, phase=phase),
-        measures=tuple(MeasureReport(one, measure_agreement(one, rows, labels, project.seed)) for one in chosen),
+        n_problems=report_queries.n_problems(project, phase=phase, wanted=filters),
+        filters=filters,
+        n_filtered=len(of_protocol) - len(rows),
+        run=row_of_run
+        and ComparedRun(row_of_run.number, row_of_run.judge.name, row_of_run.version, row_of_run.n_samples),
     )
+    verdicts = report_queries.verdict_rows(row_of_run, phase=phase, wanted=filters) if row_of_run else []
+    return Gathered(facts, rows, verdicts)
+
+
+def computed_report(
+    project: Project, gathered: Gathered, *, schemas: Schemas, measures: Sequence[Measure]
+) -> AgreementReport:
+    """The figures of these rows and nothing else."""
+    kind, facts = kind_of(project.kind), gathered.facts
+    labels = [kind.parse(row.label, schemas[row.protocol], None) for row in gathered.rows]
+
+    def of_measure(one: Measure) -> MeasureReport:
+        verdicts = verdicts_on(one, gathered, kind, schemas)
+        return measure_agreement(one, gathered.rows, labels, project.seed, verdicts)
+
+    return AgreementReport(
+        project=project.slug,
+        phase=facts.phase,
+        is_synthetic=facts.is_synthetic,
+        is_result=facts.phase == "main",
+        open_lead=facts.open_lead,
+        protocol=facts.protocol,
+        protocols=facts.protocols,
+        partial=facts.partial,
+        n_problems=facts.n_problems,
+        measures=tuple(map(of_measure, measures)),
+        run=facts.run,
+        filters=facts.filters,
+        n_filtered=facts.n_filtered,
+    )
+
+
+def verdicts_on(measure: Measure, gathered: Gathered, kind: TaskKind, schemas: Schemas) -> Verdicts | None:
+    """What the run said, on the scale of a measure; None where no run is compared."""
+    run = gathered.facts.run
+    if run is None:
+        return None
+    newest = schemas[max(schemas)]
+    said = {
+        row.item: None if row.label is None else measure.rate(kind.parse(row.label, newest, None))
+        for row in gathered.verdicts
+    }
+    unreadable = frozenset(row.item for row in gathered.verdicts if row.is_unreadable)
+    return Verdicts(run.number, run.judge, said, unreadable)
+
+
+def schemas_of(project: Project) -> Schemas:
+    """The label schema of every protocol, by its number."""
+    kind = kind_of(project.kind)
+    return {one.number: one.label_schema or kind.schema for one in queries.protocols_of(project.pk)}
+
+
+def chosen_measures(project: Project, schemas: Schemas, measure: str | None) -> list[Measure]:
+    """The measure of this name, or all of the kind; Refused where there is none."""
+    measures = kind_of(project.kind).measures(schemas[max(schemas)])
+    chosen = [one for one in measures if measure in (None, one.name)]
+    if not chosen:
+        raise Refused(unknown_choice("measure", [one.name for one in measures]))
+    return chosen
+
+
+def chosen_run(project: Project, phase: str, number: int | None) -> Run | None:
+    """The run of this number, or the newest with verdicts of the phase, if any."""
+    runs = report_queries.runs_with_verdicts(project, phase=phase)
+    if number is None:
+        return runs[0] if runs else None
+    found = next((run for run in runs if run.number == number), None)
+    if found is None:
+        raise Refused(unknown_choice("run", [str(run.number) for run in runs]))
+    return found
+
+
+def checked_filters(project: Project, phase: str, wanted: Mapping[str, str | None]) -> dict[str, str]:
+    """The filters that were given; Refused for a value that no item of the phase has."""
+    filters = {name: value for name, value in wanted.items() if value is not None}
+    for name, value in filters.items():
+        allowed = report_queries.values_of(project, name, phase=phase)
+        if value not in allowed:
+            raise Refused(unknown_choice(name, allowed))
+    return filters
 
 
 def last_of_each(rows: Sequence[lead_queries.Rated]) -> list[lead_queries.Rated]:
@@ -122,25 +310,24 @@ def last_of_each(rows: Sequence[lead_queries.Rated]) -> list[lead_queries.Rated]
 
 
 def measure_agreement(
-    measure: Measure, rows: Sequence[lead_queries.Rated], labels: Sequence, seed: int
-) -> PanelAgreement:
+    measure: Measure, rows: Sequence[lead_queries.Rated], labels: Sequence, seed: int, verdicts: Verdicts | None
+) -> MeasureReport:
     """One measure's table and everything computed from it; Refused where the rows make no table."""
     triples = [(row.item, row.rater, measure.rate(label)) for row, label in zip(rows, labels, strict=True)]
+    cluster_of = {row.item: row.cluster for row in rows}
+    drawn = {"unit": CLUSTER, "seed": seed, "n_resamples": N_RESAMPLES}
     try:
-        ratings = ratings_from_triples(triples, measure.categories)
+        people = ratings_from_triples(triples, measure.categories)
+        clusters = [cluster_of[item] for item in people.items]
+        judge = verdicts and judge_agreement(
+            people, verdicts, clusters, tie=measure.tie, min_raters=measure.min_others, **drawn
+        )
     except RatingsError as error:
         raise Refused(no_table(error, measure)) from error
-    cluster_of = {row.item: row.cluster for row in rows}
-    return panel_agreement(
-        ratings,
-        [cluster_of[item] for item in ratings.items],
-        level=measure.level,
-        tie=measure.tie,
-        min_others=measure.min_others,
-        unit=CLUSTER,
-        seed=seed,
-        n_resamples=N_RESAMPLES,
+    panel = panel_agreement(
+        people, clusters, level=measure.level, tie=measure.tie, min_others=measure.min_others, **drawn
     )
+    return MeasureReport(measure, panel, judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,23 +356,16 @@ def table_agreement(table: Table, *, seed: int) -> PanelAgreement:
     )
 
 
-def unknown_measure(name: str | None, measures: Sequence[Measure]) -> Problem:
+def unknown_choice(field: str, allowed: Iterable[str]) -> Problem:
+    """`field` is one of what a report can be asked for."""
+    names = list(allowed)
+    listed = names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], "…"]
     return Problem(
-        code="unknown_measure",
-        field="measure",
-        expected=gettext_noop("One of: %(allowed)s."),
-        remedy=gettext_noop("Choose one of these; case counts."),
-        params={"allowed": ", ".join(one.name for one in measures)},
-    )
-
-
-def unknown_protocol(numbers: Iterable[int]) -> Problem:
-    return Problem(
-        code="unknown_protocol",
-        field="protocol",
-        expected=gettext_noop("One of: %(allowed)s."),
-        remedy=gettext_noop("Choose one of these; case counts."),
-        params={"allowed": ", ".join(map(str, sorted(numbers)))},
+        code=f"unknown_{field}",
+        field=field,
+        expected=gettext_noop("One of: %(allowed)s.") if names else gettext_noop("None: there is none yet."),
+        remedy=gettext_noop("Choose one of these; case counts.") if names else gettext_noop("Leave it out."),
+        params={"allowed": ", ".join(listed)},
     )
 
 

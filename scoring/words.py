@@ -8,7 +8,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.utils.translation import gettext, gettext_noop
 
 from annotate.kinds.base import Measure
-from scoring.comparing import CLUSTER, ITEM, AgreementReport
+from scoring.comparing import CLUSTER, ITEM, AgreementReport, MeasureReport
+from scoring.stats.judge import JudgeAgreement
 from scoring.stats.panel_results import PanelAgreement, RaterAgreement
 from scoring.stats.results import CONFIDENCE, Figure
 
@@ -136,6 +137,8 @@ class ReportWords:
     pilot: str
     open_lead: str
     parts: tuple[tuple[str, PanelWords], ...]
+    run: str
+    filters: str
     left_out: str
     protocol: str
     partial: tuple[str, ...]
@@ -148,7 +151,9 @@ def report_words(report: AgreementReport) -> ReportWords:
         else "",
         pilot="" if report.is_result else gettext("Pilot, not a result."),
         open_lead=gettext("A lead labels in this project (open lead).") if report.open_lead else "",
-        parts=tuple((gettext(one.measure.title), panel_words(one.panel, one.measure)) for one in report.measures),
+        parts=tuple((gettext(one.measure.title), measure_words(one)) for one in report.measures),
+        run=run_words(report),
+        filters=filter_words(report),
         left_out=gettext("Left out before any figure: %(n)s items reported as problems; practice; known answers.")
         % {"n": report.n_problems},
         protocol=protocol_words(report),
@@ -158,6 +163,105 @@ def report_words(report: AgreementReport) -> ReportWords:
             for one in report.partial
         ),
     )
+
+
+FILTERS = {
+    "language": gettext_noop("language %(value)s"),
+    "area": gettext_noop("area %(value)s"),
+    "cluster": gettext_noop("cluster %(value)s"),
+}
+
+
+def filter_words(report: AgreementReport) -> str:
+    """Which items the figures rest on, where some were asked for."""
+    if not report.filters:
+        return ""
+    asked = [gettext(FILTERS[name]) % {"value": value} for name, value in report.filters.items()]
+    return gettext("Only items with %(filters)s; %(n)s labels on other items are left out.") % {
+        "filters": ", ".join(asked),
+        "n": report.n_filtered,
+    }
+
+
+def run_words(report: AgreementReport) -> str:
+    """Whose verdicts stand beside the people's labels."""
+    if report.run is None:
+        return ""
+    said = {"judge": report.run.judge, "version": report.run.version, "number": report.run.number}
+    words = gettext("Judge: %(judge)s %(version)s, run %(number)s.") % said
+    if report.run.n_samples > 1:
+        words += " " + gettext("It answered %(n)s times; the first answer is compared.") % {"n": report.run.n_samples}
+    return words
+
+
+def measure_words(report: MeasureReport) -> PanelWords:
+    """The panel, and the judge where there is one."""
+    people = panel_words(report.panel, report.measure)
+    if report.judge is None:
+        return people
+    tables = (*people.tables, judge_table(report.judge, report.measure), judge_confusion(report.judge, report.measure))
+    return PanelWords(people.opening, tables, (*people.closing, judge_sentence(report.judge)))
+
+
+def judge_table(judge: JudgeAgreement, measure: Measure) -> FigureTable:
+    """The judge against the majority of people."""
+    figures = (
+        (gettext("share equal to the majority"), judge.accuracy),
+        (gettext("Cohen's kappa with the majority"), judge.kappa),
+    )
+    return FigureTable(
+        (
+            Column(gettext("judge against the majority of people")),
+            Column(gettext("value"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("items"), is_number=True),
+            Column(gettext("other tie rules (share, kappa)")),
+            Column(gettext("notes")),
+        ),
+        tuple(
+            (
+                name,
+                judge_value_words(figure),
+                interval_words(figure),
+                str(figure.n_items),
+                other_rules_words(judge, measure),
+                "; ".join(gettext(FLAGS[flag]) for flag in figure.flags),
+            )
+            for name, figure in figures
+        ),
+    )
+
+
+def judge_value_words(figure: Figure) -> str:
+    if figure.reason == "no_comparable_items":
+        return gettext("People tie, or are too few, on every item the judge judged.")
+    return value_words(figure)
+
+
+def judge_confusion(judge: JudgeAgreement, measure: Measure) -> FigureTable:
+    """Rows are the majority of people, columns the judge."""
+    titles = [category_words(one, measure) for one in judge.categories]
+    return FigureTable(
+        (Column(gettext("majority \\ judge")), *(Column(title, is_number=True) for title in titles)),
+        tuple((title, *map(str, row)) for title, row in zip(titles, judge.confusion, strict=True)),
+    )
+
+
+def judge_sentence(judge: JudgeAgreement) -> str:
+    """What became of the items that people labelled."""
+    return gettext(
+        "Of %(items)s items that people labelled: people tie on %(ties)s; on %(few)s fewer than %(least)s people; "
+        "%(missing)s without a label of the judge, of these %(unreadable)s unreadable. %(extra)s verdicts on items "
+        "nobody labelled."
+    ) % {
+        "items": judge.n_items,
+        "ties": judge.n_ties,
+        "few": judge.n_few,
+        "least": judge.min_raters,
+        "missing": judge.n_missing,
+        "unreadable": judge.n_unreadable,
+        "extra": judge.n_unlabelled,
+    }
 
 
 def protocol_words(report: AgreementReport) -> str:
@@ -250,7 +354,7 @@ def rater_table(panel: PanelAgreement, measure: Measure | None) -> FigureTable:
     )
 
 
-def other_rules_words(rater: RaterAgreement, measure: Measure | None) -> str:
+def other_rules_words(rater: RaterAgreement | JudgeAgreement, measure: Measure | None) -> str:
     """`left out: 0.86, 0.71; counted in parts: 0.85`."""
     said = []
     for other in rater.other_rules:

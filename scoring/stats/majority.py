@@ -114,6 +114,18 @@ def votes_of_others(codes: Codes, rater: int, n_categories: int, ties: Ties, min
     return Votes(rated=codes[:, rater] >= 0, enough=enough, tied=tied, modes=modes, majority=majority)
 
 
+def confusion_with_majority(
+    codes: Codes, rater: int, n_categories: int, ties: Ties, min_others: int
+) -> tuple[tuple[int, ...], ...]:
+    """Rows are the majority of the others, columns the rater; every declared category has both. Ties count where the
+    rule gives them a majority."""
+    votes = votes_of_others(codes, rater, n_categories, ties, min_others)
+    used = votes.rated & (votes.majority >= 0)
+    cells = votes.majority[used] * n_categories + codes[used, rater]
+    table = np.bincount(cells, minlength=n_categories**2).reshape(n_categories, n_categories)
+    return tuple(tuple(row) for row in table.tolist())
+
+
 def _account(codes: Codes, votes: Votes, used: Mask, *, reason: str | None, flags: tuple[str, ...]) -> Account:
     if reason is None and not used.any():
         reason = "no_comparable_items"

@@ -13,7 +13,7 @@ from scoring.stats.agreement import check_ties, confusion
 from scoring.stats.alpha import alpha_of
 from scoring.stats.chance import CohenKappa, FleissKappa, PercentAgreement, distances_of
 from scoring.stats.intervals import Sampling
-from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties, votes_of_others
+from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties, confusion_with_majority, votes_of_others
 from scoring.stats.panel_results import OtherRule, PairAgreement, PanelAgreement, PanelLevel, Prevalence, RaterAgreement
 from scoring.stats.ratings import Codes, Ratings
 from scoring.stats.resampling import Resamples, group_items, resample
@@ -85,7 +85,7 @@ def panel_agreement(
     ValueError if the tie category is not declared, an interval category is no number, or clusters and items differ in
     number.
     """
-    ties: Ties = ("toward", ratings.code_of(tie[1])) if isinstance(tie, tuple) else tie
+    ties = ties_of(tie, ratings)
     check_ties(ties, n_categories=len(ratings.categories), min_others=min_others)
     question = _Question(ratings, level, ties, min_others, min_common)
     groups = group_items(ratings.codes, clusters)
@@ -107,7 +107,7 @@ def panel_agreement(
     percent_agreement, percent_agreement_pair, fleiss_kappa, krippendorff_alpha = (figures[key] for key in WHOLE)
     return PanelAgreement(
         level=level,
-        tie_rule=_rule_name(ties, ratings),
+        tie_rule=rule_name(ties, ratings),
         min_others=min_others,
         min_common=min_common,
         unit=unit,
@@ -185,23 +185,31 @@ def _rater(question: _Question, rater: int, figures: dict[Key, Figure]) -> Rater
         annotator_vs_majority_kappa=figures["annotator_vs_majority_kappa", rater, rater],
         n_ties=int((votes.rated & votes.tied).sum()),
         n_few_others=int((votes.rated & ~votes.enough).sum()),
-        other_rules=tuple(_under_rule(question, rater, rule) for rule in _other_rules(question)),
+        confusion=confusion_with_majority(
+            question.codes, rater, question.n_categories, question.ties, question.min_others
+        ),
+        other_rules=tuple(_under_rule(question, rater, rule) for rule in other_rules(question.ratings, question.ties)),
     )
 
 
-def _other_rules(question: _Question) -> list[Ties]:
+def ties_of(tie: Tie, ratings: Ratings) -> Ties:
+    """The rule with the category's code in place of the category."""
+    return ("toward", ratings.code_of(tie[1])) if isinstance(tie, tuple) else tie
+
+
+def other_rules(ratings: Ratings, ties: Ties) -> list[Ties]:
     """Toward either category of two; with more categories nobody would call a tie for one that was not declared."""
-    q = question.n_categories
+    q = len(ratings.categories)
     rules: list[Ties] = ["exclude", "fractional"]
     if q == 2:
         rules += [("toward", code) for code in range(q)]
-    return [rule for rule in rules if rule != question.ties]
+    return [rule for rule in rules if rule != ties]
 
 
 def _under_rule(question: _Question, rater: int, rule: Ties) -> OtherRule:
     options = (rater, question.n_categories, rule, question.min_others)
     return OtherRule(
-        rule=_rule_name(rule, question.ratings),
+        rule=rule_name(rule, question.ratings),
         annotator_vs_majority=ShareWithMajority(*options).figure(question.codes),
         annotator_vs_majority_kappa=(
             None if rule == "fractional" else KappaWithMajority(*options).figure(question.codes)
@@ -209,7 +217,7 @@ def _under_rule(question: _Question, rater: int, rule: Ties) -> OtherRule:
     )
 
 
-def _rule_name(ties: Ties, ratings: Ratings) -> str:
+def rule_name(ties: Ties, ratings: Ratings) -> str:
     return ties if isinstance(ties, str) else f"toward:{ratings.categories[ties[1]]}"
 
 

@@ -43,7 +43,7 @@ class OtherRule:
 @dataclass(frozen=True)
 class RaterAgreement:
     """One rater against the majority of the others: the share of equal labels, and Cohen's kappa. `n_ties` counts the
-    items whose others tie, whatever the rule."""
+    items whose others tie, whatever the rule. Rows of `confusion` are the majority, columns the rater."""
 
     rater: Hashable
     n_ratings: int
@@ -51,6 +51,7 @@ class RaterAgreement:
     annotator_vs_majority_kappa: Figure
     n_ties: int
     n_few_others: int
+    confusion: tuple[tuple[int, ...], ...]
     other_rules: tuple[OtherRule, ...]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 CONFIDENCE = 0.95
 
@@ -106,3 +107,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
     return str(value)
+
+
+def restored(kind: Any, value: Any) -> Any:
+    """The value of this type that `plain` gave this of. A category that is no text, number or truth stays its text."""
+    if value is None:
+        return None
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return restored(next(one for one in inside if one is not type(None)), value)
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{one.name: restored(hints[one.name], value[one.name]) for one in fields(kind)})
+    if origin is tuple:
+        return tuple(restored(inside[0], one) for one in value)
+    return dict(value) if isinstance(value, Mapping) else value

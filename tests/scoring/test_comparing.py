@@ -251,8 +251,8 @@ def test_reported_problems_are_counted_by_phase(cast, table):
     make_assignment(cast.ana, state=State.PROBLEM)
     make_assignment(cast.ana, make_item(cast.project, phase="pilot"), State.PROBLEM)
     make_assignment(cast.zoe, state=State.PROBLEM)
-    assert figures(cast)["left_out"] == {"problem_reported": 1}
-    assert figures(cast, phase="pilot")["left_out"] == {"problem_reported": 1}
+    assert figures(cast)["left_out"] == {"problem_reported": 1, "filtered": 0}
+    assert figures(cast, phase="pilot")["left_out"] == {"problem_reported": 1, "filtered": 0}
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(cast, table):
@@ -370,11 +370,11 @@ def test_the_report_says_whether_a_lead_may_label_and_whether_labels_are_synthet
 
 
 @pytest.mark.parametrize("n", [1, 40])
-def test_a_report_takes_four_statements_whatever_there_is(cast, django_assert_num_queries, n):
+def test_a_report_takes_five_statements_whatever_there_is(cast, django_assert_num_queries, n):
     for _ in range(n):
         make_submitted(cast.ana)
     project = Project.objects.get(pk=cast.project.pk)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         agreement_report(project)
 
 

@@ -8,9 +8,12 @@ from django.utils.translation import gettext
 
 from annotate.errors import Refused
 from annotate.management.said import SaidCommand, project_called, seed_word
+from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import words
-from scoring.comparing import ITEM, PHASES, agreement_report, table_agreement
+from scoring.comparing import ITEM, PHASES, table_agreement
+from scoring.models import Report
+from scoring.reports import recompute, shown_report
 from scoring.spreadsheet import read_table
 
 CSV_SEED = 1
@@ -27,11 +30,15 @@ class Command(SaidCommand):
         parser.add_argument("--measure", help="only this measure of the project's kind")
         parser.add_argument("--phase", choices=PHASES, default="main")
         parser.add_argument("--protocol", type=int, metavar="N", help="labels under this protocol, not the newest")
+        parser.add_argument("--run", type=int, metavar="N", help="this run of a judge, not the newest of the phase")
+        parser.add_argument("--language", help="only items whose trace has this language")
+        parser.add_argument("--area", help="only items whose trace has this area")
+        parser.add_argument("--report", type=int, metavar="N", help="compute this stored report again and compare")
         parser.add_argument("--csv", type=Path, metavar="FILE", help="ratings in a CSV instead, one row a rating")
         parser.add_argument("--item", default="item", metavar="COL")
         parser.add_argument("--rater", default="rater", metavar="COL")
         parser.add_argument("--label", default="label", metavar="COL")
-        parser.add_argument("--cluster", metavar="COL", help="without it each item is its own cluster")
+        parser.add_argument("--cluster", metavar="COL", help="only this cluster; of a CSV the column of clusters")
         parser.add_argument("--categories", nargs="+", metavar="LABEL", help="the labels there are, in their order")
         parser.add_argument("--seed", type=seed_word, default=CSV_SEED, help="of the resamples of a CSV")
 
@@ -47,7 +54,11 @@ class Command(SaidCommand):
             )
         if csv is None:
             found = project_called(project)
-            self.report = agreement_report(found, phase=phase, measure=measure, protocol=protocol)
+            if options["report"] is not None:
+                return proven(found, options["report"])
+            filters = {name: options[name] for name in ("run", "language", "area", "cluster")}
+            stored = shown_report(found, phase=phase, measure=measure, protocol=protocol, **filters)
+            self.report, self.stored = stored.report, stored.row
             return self.report.as_dict()
         columns = {name: options[name] for name in ("item", "rater", "label", "cluster", "categories")}
         self.panel = table_agreement(read_table(csv, **columns), seed=options["seed"])
@@ -58,18 +69,47 @@ class Command(SaidCommand):
         }
 
     def words(self, result):
+        if "report" in result:
+            yield gettext("Report %(report)s, computed again from its rows: the same.") % result
+            return
         if "agreement" in result:
             yield csv_line(result["file"], self.panel.unit)
             yield from panel_lines(words.panel_words(self.panel))
             return
         said = words.report_words(self.report)
-        yield from filter(None, (said.synthetic, said.pilot, said.protocol, said.open_lead, *said.partial))
+        before = (said.synthetic, said.pilot, said.protocol, said.run, said.filters, said.open_lead, *said.partial)
+        yield from filter(None, before)
         for title, panel in said.parts:
             yield ""
             yield title
             yield from panel_lines(panel)
         yield ""
         yield said.left_out
+        yield gettext("Report %(number)s.") % {"number": self.stored.pk}
+
+
+def proven(project: Project, number: int) -> dict[str, object]:
+    """A stored report computed again; Refused where it is not there or comes out otherwise."""
+    row = Report.objects.filter(project=project, pk=number, kind=Report.Kind.AGREEMENT).first()
+    if row is None:
+        raise Refused(
+            Problem(
+                code="unknown_report",
+                field="report",
+                expected=gettext_noop("The number of a stored report of this project."),
+                remedy=gettext_noop("The command names it when it shows figures; old ones are let go."),
+            )
+        )
+    if recompute(row) != row.payload:
+        raise Refused(
+            Problem(
+                code="report_differs",
+                field="report",
+                expected=gettext_noop("The same figures from the same rows."),
+                remedy=gettext_noop("The program has changed since, or rows were changed by hand."),
+            )
+        )
+    return {"report": number, "same": True}
 
 
 def csv_line(name: str, unit: str) -> str:

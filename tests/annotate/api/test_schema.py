@@ -13,6 +13,7 @@ from annotate.api.schema import document
 from annotate.models import Assignment, Settlement, Work
 from scoring import comparing
 from tests.annotate.api.asking import Script
+from tests.annotate.releases import seal
 from tests.factories import make_cast, make_item, make_plan, make_submitted
 
 pytestmark = pytest.mark.django_db
@@ -115,11 +116,13 @@ def world(db, settings, tmp_path, monkeypatch):
         Work.objects.create(kind="import_traces", key=state, state=state, project=cast.project, payload=payload, **more)
         for state, more in (("waiting", {}), ("dead", {"error": "It broke."}))
     ]
+    seal(cast.project)
     values = {
         "project": [cast.project.slug, cast.other_project.slug, "never-was"],
         "public_id": [one.public_id for one in (practice, done, *plan, theirs)] + ["never-was"],
         "code": [cast.ben.code, "never-was"],
         "work_id": [*(one.pk for one in work), 999_999],
+        "number": [1, 999_999],
     }
     return {"annotator": Script(cast.ana), "lead": Script(cast.lea), "values": values}
 
@@ -143,6 +146,7 @@ BODIES = {
     "make_invite": [{"role": "annotator", "languages": ["en"]}, {"role": "annotator"}],
     "new_protocol": [{"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 1}] * 2,
     "upload_traces": [FILE, ""],
+    "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }
 """Bodies that are taken, some of them only once, and some that are not."""
 BAD_BODIES = ("{", "[]", {}, {"nobody": "knows"}, "x" * 3_000_000)

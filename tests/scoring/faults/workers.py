@@ -22,7 +22,7 @@ class Workers:
     """The zygote and what its workers say."""
 
     def __init__(self, process):
-        self.process, self.lines, self.kept = process, queue.Queue(), deque()
+        self.process, self.lines, self.kept, self.pids = process, queue.Queue(), deque(), set()
         threading.Thread(target=self.read, daemon=True).start()
         self.hear("at", "ready")
 
@@ -51,19 +51,16 @@ class Workers:
 
     def fork(self, do="drain", **words):
         self.ask(do=do, **words)
-        return self.hear("pid")["pid"] if do == "celery" else self.hear_pid()
-
-    def hear_pid(self):
-        """The zygote's own answer: a line with a pid and nothing else."""
-        while True:
-            line = self.hear("pid")
-            if set(line) == {"pid"}:
-                return line["pid"]
+        pid = self.hear("pid")["pid"]
+        self.pids.add(pid)
+        return pid
 
     def ended(self, pid):
         """How a worker ended, once it has."""
         self.ask(do="wait", pid=pid)
-        return self.hear("ended")["ended"]
+        ended = self.hear("ended")["ended"]
+        self.pids.discard(pid)
+        return ended
 
     def kill(self, pid, number=signal.SIGKILL):
         os.kill(pid, number)
@@ -73,7 +70,13 @@ class Workers:
 @contextlib.contextmanager
 def workers(data, **environment):
     with child("-m", "tests.scoring.faults.zygote", data=data, stdin=True, **environment) as process:
-        yield Workers(process)
+        those = Workers(process)
+        try:
+            yield those
+        finally:
+            for pid in those.pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 # Runs

@@ -84,7 +84,7 @@ class Worker:
         from annotate import work
 
         work.drain()
-        say(at="the end", pid=os.getpid())
+        say(at="the end")
 
     def celery(self):
         from config.celery import app

@@ -1,0 +1,155 @@
+"""Reports that are kept. The page, the command and the API show the same stored one; it is computed again once a label,
+a problem, an event or a verdict of the project has come since, and can be computed again from what it names."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import lead_queries
+from annotate.models import Project
+from scoring import comparing, report_queries
+from scoring.comparing import AgreementReport, ComparedRun, Facts, Gathered, ProtocolLabels
+from scoring.models import Report, Run
+from scoring.stats.results import plain, restored
+
+VERSION = "1"
+"""Of the figures: raise it where the same rows are to give other ones, and no older report is shown."""
+KEPT = 5
+"""How many reports of the same settings are kept, with the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A report as it is shown, and the row that has it."""
+
+    row: Report
+    report: AgreementReport
+    is_new: bool
+
+
+def shown_report(
+    project: Project,
+    *,
+    phase: str = "main",
+    measure: str | None = None,
+    protocol: int | None = None,
+    language: str | None = None,
+    area: str | None = None,
+    cluster: str | None = None,
+    run: int | None = None,
+) -> StoredReport:
+    """The stored report of these settings if nothing has come since, else a new one. Refused as `agreement_report`."""
+    schemas = comparing.schemas_of(project)
+    measures = comparing.chosen_measures(project, schemas, measure)
+    wanted = {"language": language, "area": area, "cluster": cluster}
+    asked = {"phase": phase, "measure": measure, "protocol": protocol, "run": run, **wanted}
+    key = hash_of({"asked": asked, "n_resamples": comparing.N_RESAMPLES, "version": VERSION})
+    marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
+    row = report_queries.stored_reports(project, Report.Kind.AGREEMENT, key).first()
+    if row is not None and not report_queries.has_grown(project, row.seen):
+        keep_up(row, marks)
+        return StoredReport(row, comparing.report_from(row.payload, measures), is_new=False)
+    gathered = comparing.gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
+    report = comparing.computed_report(project, gathered, schemas=schemas, measures=measures)
+    row = Report(
+        project=project,
+        kind=Report.Kind.AGREEMENT,
+        settings={"asked": asked, "facts": plain(gathered.facts), "n_resamples": comparing.N_RESAMPLES},
+        settings_hash=key,
+        seen=marks,
+        ids=ids_of(gathered),
+        payload=report.as_dict(),
+        version=VERSION,
+        computed_at=timezone.now(),
+    )
+    keep(row)
+    return StoredReport(row, comparing.report_from(row.payload, measures), is_new=True)
+
+
+def keep(row: Report) -> None:
+    """Store a report and let go of those of the same settings that are too many."""
+    with transaction.atomic():
+        row.save()
+        same = report_queries.stored_reports(row.project, row.kind, row.settings_hash)
+        Report.objects.filter(pk__in=list(same.values_list("pk", flat=True)[KEPT:])).delete()
+
+
+def keep_up(row: Report, marks: Mapping[str, list[int]]) -> None:
+    """Move the marks of a fresh report on where other projects have grown, so that the next look stays short."""
+    if any(marks[name][0] - seen[0] > report_queries.TAIL for name, seen in row.seen.items()):
+        row.seen = dict(marks)
+        row.save(update_fields=["seen"])
+
+
+def recompute(row: Report) -> dict[str, Any]:
+    """The payload anew, from the settings and the rows that the report names, whatever has come since."""
+    project, asked = row.project, row.settings["asked"]
+    facts = facts_from(row.settings["facts"])
+    schemas = comparing.schemas_of(project)
+    measures = comparing.chosen_measures(project, schemas, asked["measure"])
+    gathered = Gathered(facts, rows_again(project, facts, row.ids), verdicts_again(project, facts, row.ids))
+    return comparing.computed_report(project, gathered, schemas=schemas, measures=measures).as_dict()
+
+
+def rows_again(project: Project, facts: Facts, ids: Mapping[str, str]) -> Sequence[lead_queries.Rated]:
+    wanted = numbers_of(ids["annotations"])
+    if not wanted:
+        return []
+    rows = lead_queries.rated_rows(project, phase=facts.phase, among=(min(wanted), max(wanted)))
+    return [row for row in rows if row.annotation in wanted]
+
+
+def verdicts_again(project: Project, facts: Facts, ids: Mapping[str, str]) -> Sequence[report_queries.VerdictRow]:
+    wanted = numbers_of(ids["verdicts"])
+    if facts.run is None or not wanted:
+        return []
+    run = Run.objects.get(project=project, number=facts.run.number)
+    among = (min(wanted), max(wanted))
+    rows = report_queries.verdict_rows(run, phase=facts.phase, wanted=facts.filters, among=among)
+    return [row for row in rows if row.id in wanted]
+
+
+def facts_from(stored: Mapping[str, Any]) -> Facts:
+    return Facts(
+        **{
+            **stored,
+            "protocols": restored(tuple[ProtocolLabels, ...], stored["protocols"]),
+            "partial": restored(tuple[lead_queries.Partial, ...], stored["partial"]),
+            "run": restored(ComparedRun | None, stored["run"]),
+        }
+    )
+
+
+def ids_of(gathered: Gathered) -> dict[str, str]:
+    return {
+        "annotations": runs_of_numbers(row.annotation for row in gathered.rows),
+        "verdicts": runs_of_numbers(row.id for row in gathered.verdicts),
+    }
+
+
+def runs_of_numbers(numbers: Iterable[int]) -> str:
+    """`1-5,8`: numbers in order, those in a row as their first and last."""
+    said = []
+    for _, group in groupby(enumerate(sorted(numbers)), lambda entry: entry[1] - entry[0]):
+        row = [number for _, number in group]
+        said.append(str(row[0]) if len(row) == 1 else f"{row[0]}-{row[-1]}")
+    return ",".join(said)
+
+
+def numbers_of(said: str) -> set[int]:
+    """What `runs_of_numbers` wrote."""
+    found: set[int] = set()
+    for part in filter(None, said.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def hash_of(settings: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
