@@ -5,8 +5,8 @@ import pytest
 from annotate.errors import Refused
 from annotate.models import Project
 from scoring import comparing
-from scoring.comparing import agreement_report
 from scoring.compared_items import compared_items
+from scoring.comparing import agreement_report
 from tests.factories import make_cast, make_item, make_member, make_run, make_submitted, make_trace, make_verdict
 
 R, F = "readable", "unrepairable_or_no_answer"

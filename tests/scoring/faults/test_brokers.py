@@ -24,7 +24,7 @@ from tests.scoring.faults.workers import finish_here, make_items, once_each, sta
 from tests.scoring.faults.zygote import POINTS
 from tests.scoring.judges_here import FOUND, judge_that, known
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("brokers")]
+pytestmark = pytest.mark.django_db(transaction=True)
 N_KILLS = 30
 QUEUE = app.conf.task_default_queue
 
@@ -148,20 +148,16 @@ def test_a_worker_whose_folder_of_messages_is_removed_goes_on(folder):
 # The worker is stopped
 
 
-@pytest.mark.parametrize(
-    ("number", "n_kills", "n_calls"),
-    [
-        *((number, 1, 50) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL)),
-        *((number, 10, 4) for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL)),
-    ],
-)
-def test_a_worker_stopped_while_calls_are_running_loses_and_doubles_nothing(folder, number, n_kills, n_calls):
-    with workers(settings.DATA_FOLDER) as those:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL])
+@pytest.mark.parametrize(("n_kills", "n_calls", "sleep"), [(1, 50, 3), (10, 4, 0.5)])
+def test_a_worker_stopped_while_calls_are_running_loses_and_doubles_nothing(point, number, n_kills, n_calls, sleep):
+    need("redis")
+    with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
         for _ in range(n_kills):
             run = started(n_calls + 2)
             for _ in range(n_calls):
                 waking.wake()
-            pid = those.fork("celery", concurrency=n_calls, sleep=0.5)
+            pid = those.fork("celery", concurrency=n_calls, sleep=sleep)
             running = Work.objects.filter(group=run.group, state="running")
             wait_until(lambda running=running: running.count() >= n_calls, those.process)
             those.kill(pid, number)
