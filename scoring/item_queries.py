@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from annotate.lead_queries import RATING_ROUNDS
 from annotate.models import Annotation, Assignment, Item, Post, Project
 from scoring.models import Verdict
 
@@ -123,3 +124,16 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
         )
         for run, judge, version, sample, label, finding, at in rows
     ]
+
+
+def compared_labels(items: list[int]) -> list[tuple[int, int, str, dict[str, Any]]]:
+    """Item, protocol, code and label of what enters human agreement on these items, of a rater the later round last:
+    one statement."""
+    rows = Annotation.objects.filter(
+        assignment__item__in=items,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__round__purpose__in=RATING_ROUNDS,
+        is_current=True,
+        informed=False,
+    ).order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
+    return list(rows.values_list("assignment__item", "protocol__number", "assignment__annotator__code", "label"))

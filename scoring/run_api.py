@@ -18,7 +18,7 @@ TURNS = {"paused": running.pause_run, "running": running.resume_run, "cancelled"
 """What a script may ask a run to be, and who does it."""
 
 
-class ProgressSerializer(serializers.Serializer):
+class RunProgressSerializer(serializers.Serializer):
     """Counts jobs, one an item and sample; answers that could not be read are done."""
 
     state = serializers.ChoiceField(STATES)
@@ -38,7 +38,7 @@ class RunSerializer(serializers.Serializer):
     n_samples = serializers.IntegerField()
     started_at = Moment()
     ended_at = Moment(allow_null=True)
-    progress = ProgressSerializer()
+    progress = RunProgressSerializer()
 
 
 class StartBody(serializers.Serializer):

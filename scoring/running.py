@@ -110,19 +110,21 @@ def start_run(
 
 def pause_run(*, person: Person | None, run: Run) -> bool:
     """Let no further item be begun. False where there is nothing to hold."""
-    return turn(run, person, [WorkGroup.State.OPEN], WorkGroup.State.HELD, "run_paused")
+    return change(run, "run_paused", person, [WorkGroup.State.OPEN], WorkGroup.State.HELD)
 
 
 def resume_run(*, person: Person | None, run: Run) -> bool:
-    return turn(run, person, [WorkGroup.State.HELD], WorkGroup.State.OPEN, "run_resumed")
+    return change(run, "run_resumed", person, [WorkGroup.State.HELD], WorkGroup.State.OPEN)
 
 
 def cancel_run(*, person: Person | None, run: Run) -> bool:
     """For good; what is judged by then stays."""
-    return turn(run, person, [WorkGroup.State.OPEN, WorkGroup.State.HELD], WorkGroup.State.CANCELLED, "run_cancelled")
+    return change(
+        run, "run_cancelled", person, [WorkGroup.State.OPEN, WorkGroup.State.HELD], WorkGroup.State.CANCELLED
+    )
 
 
-def turn(run: Run, person: Person | None, before: list[str], after: str, action: str) -> bool:
+def change(run: Run, action: str, person: Person | None, before: list[str], after: str) -> bool:
     """One small write, however many jobs are left."""
     with transaction.atomic():
         if person is None:

@@ -3,12 +3,14 @@
 from django.urls import path
 
 from annotate.api.operations import address
-from scoring import api, item_views, release_api, release_views, run_api, run_views, views
+from scoring import api, compared_views, item_views, release_api, release_views, run_api, run_views, views
 
 app_name = "scoring"
 
 urlpatterns = [
     path("projects/<slug:project>/agreement/", views.show_agreement, name="show_agreement"),
+    path("projects/<slug:project>/agreement.csv", views.agreement_csv, name="agreement_csv"),
+    path("projects/<slug:project>/agreement/items/", compared_views.list_compared_items, name="list_compared_items"),
     path("projects/<slug:project>/items/<int:item_id>/labels/", item_views.show_item, name="show_item"),
     path("api/v1/projects/<slug:project>/agreement/", address(api.show_agreement), name="api_agreement"),
     path("projects/<slug:project>/releases/", release_views.list_releases, name="list_releases"),

@@ -121,7 +121,8 @@ def actions_of(source):
 
 
 def test_every_action_of_the_code_has_its_words():
-    written = {action for path in (ROOT / "annotate").rglob("*.py") for action in actions_of(path.read_text("utf-8"))}
+    sources = [path for app in ("annotate", "scoring") for path in (ROOT / app).rglob("*.py")]
+    written = {action for path in sources for action in actions_of(path.read_text("utf-8"))}
     assert written >= {"project_created", "protocol_opened", "member_added", "member_retired", "traces_imported"}
     assert written - set(ACTIONS) == set(), "give them words in annotate/views/events.py"
     assert set(ACTIONS) - written == set(), "no longer written"

@@ -10,6 +10,7 @@ from annotate import inviting
 from annotate.accounts import make_password_link
 from annotate.models import Assignment, Item, Person, Post, Project, Work
 from tests.annotate.releases import seal
+from tests.factories import make_run, make_verdict, make_work
 from tests.guards.crawl import routes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,13 +20,14 @@ OWN = ("home", "show_account", "show_tokens", "next_item", "own_annotations", "g
 LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
-    *("list_releases", "show_release"),
+    *("list_releases", "show_release", "list_runs", "show_run"),
 )
 ACTIONS = {
     *("sign_out", "set_language", "change_preferences", "change_password", "sign_out_elsewhere", "close_account"),
     *("make_token", "revoke_token", "keep_alive", "submit_annotation", "save_draft", "report_problem", "open_phase"),
     *("preview_guideline", "reopen_items", "make_invite", "revoke_invite", "retire_member", "bring_back_member"),
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
+    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again"),
 }
 """What only takes posts and has no page of its own."""
 FILES = {"release_file"}
@@ -65,6 +67,7 @@ def addresses(names):
         "show_import": lambda: ["demo", work.pk],
         "preview_item": lambda: ["demo", practice.pk],
         "answer_practice": lambda: ["demo", practice.pk],
+        "show_run": lambda: ["demo", run_with_everything(project).number],
         "show_release": lambda: ["demo", seal(project).number],
         "set_up": lambda: ["no-such-link"],
         "new_password": lambda: [make_password_link(person=Person.objects.get(username="demo"), now=now)],
@@ -78,6 +81,19 @@ def addresses(names):
     full = full_names()
     for name in names:
         yield name, reverse(full[name], args=arguments.get(name, lambda: ["demo"])())
+
+
+def run_with_everything(project):
+    """A paused run with verdicts, one that nobody could read and a job that was given up."""
+    first, second = Item.objects.filter(project=project).order_by("pk")[:2]
+    run = make_run(project, items=[first], ended_at=None)
+    make_verdict(run, second, None, is_unreadable=True)
+    run.group.state = "held"
+    run.group.save()
+    fields = {"kind": "verdict", "group": run.group, "payload": {"item": second.pk}}
+    make_work(project, key=f"dead {run.pk}", state="dead", error="It broke down on the way.", attempts=3, **fields)
+    make_work(project, key=f"waiting {run.pk}", **fields)
+    return run
 
 
 UPLOAD = {

@@ -12,6 +12,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "leads" for name in ("project", "people", "member", "invites", "imports", "import")},
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
     "scoring:api_agreement": "leads",
+    **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }
 API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
@@ -74,4 +75,7 @@ def api_bodies_of(world, key_of):
         "imports": {"a trace": trace, "no trace": {}},
     }
     releases = {"a rule": {"rule": "consensus"}, "no rule": {"rule": "best"}, "no protocol": {"protocol": 99}, **wrong}
-    return {**{f"{SPACE}{name}": these for name, these in bodies.items()}, "scoring:api_releases": releases}
+    runs = {"a judge": {"judge": "lexical", "phases": ["main"]}, "nobody": {"judge": "nobody"}, **wrong}
+    of_scoring = {"scoring:api_releases": releases, "scoring:api_runs": runs}
+    of_scoring["scoring:api_run"] = {"held": {"state": "paused"}, "no state": {"state": "done"}, **wrong}
+    return {**{f"{SPACE}{name}": these for name, these in bodies.items()}, **of_scoring}

@@ -23,7 +23,8 @@ BELOW_SERVICES = (
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
-    f"scoring.{name}" for name in ("stats", "methods", "judges", "tools", "models", "queries", "errors")
+    f"scoring.{name}"
+    for name in ("stats", "methods", "judges", "tools", "models", "queries", "report_queries", "errors")
 )
 ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
@@ -31,7 +32,7 @@ ANNOTATE_SERVICES = (
     *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
     "tokens",
 )
-SCORING_SERVICES = ("running", "publishing", "comparing", "spreadsheet", "llm", "sealing")
+SCORING_SERVICES = ("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing")
 
 
 def modules(app, names):
@@ -126,7 +127,7 @@ ROWS = (
     ),
     Row(
         "scoring/models.py or scoring/queries.py",
-        ("scoring/models.py", "scoring/queries.py"),
+        ("scoring/models.py", "scoring/queries.py", "scoring/report_queries.py"),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
     Row(

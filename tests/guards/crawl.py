@@ -110,6 +110,8 @@ AUDIENCE = {
     "annotate:answer_practice": "leads",
     "annotate:reopen_items": "leads",
     "scoring:show_agreement": "leads",
+    **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
+    **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
     **API_AUDIENCE,
 }
@@ -316,6 +318,14 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
         "annotate:revoke_token": {"nothing": {}},
+        "scoring:start_run": {
+            "a judge": {"judge": "lexical", "phases": "main"},
+            "nobody": {"judge": "nobody", "phases": "main"},
+            "no phase": {"judge": "lexical", "phases": "later"},
+            "nothing": {},
+        },
+        **{f"scoring:{name}_run": {"nothing": {}} for name in ("pause", "resume", "cancel")},
+        "scoring:try_run_again": {"nothing": {}},
         "scoring:seal_release": {
             "a rule": {"rule": "majority", "protocol": "1"},
             "no rule": {"rule": "best"},

@@ -8,10 +8,12 @@ import jsonschema
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
+from django.db import transaction
 
 from annotate.api.schema import document
 from annotate.models import Assignment, Settlement, Work
 from scoring import comparing
+from scoring.running import start_run
 from tests.annotate.api.asking import Script
 from tests.annotate.releases import seal
 from tests.factories import make_cast, make_item, make_plan, make_submitted
@@ -117,6 +119,8 @@ def world(db, settings, tmp_path, monkeypatch):
         for state, more in (("waiting", {}), ("dead", {"error": "It broke."}))
     ]
     seal(cast.project)
+    with transaction.atomic():
+        start_run(person=None, project=cast.project, judge="lexical")
     values = {
         "project": [cast.project.slug, cast.other_project.slug, "never-was"],
         "public_id": [one.public_id for one in (practice, done, *plan, theirs)] + ["never-was"],
@@ -146,6 +150,8 @@ BODIES = {
     "make_invite": [{"role": "annotator", "languages": ["en"]}, {"role": "annotator"}],
     "new_protocol": [{"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 1}] * 2,
     "upload_traces": [FILE, ""],
+    "start_run": [{"judge": "lexical"}, {"judge": "nobody"}],
+    "change_run": [{"state": "paused"}, {"state": "paused"}, {"state": "cancelled"}, {"state": "running"}],
     "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }
 """Bodies that are taken, some of them only once, and some that are not."""
