@@ -128,52 +128,6 @@ def of_who_left(project: Project, *, phase: str = "") -> dict[int, Partial]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
-    """One current label of one uninformed annotation, as the bridge to the statistics reads it."""
-
-    item: int
-    rater: str
-    cluster: str
-    label: dict
-    protocol: int
-    round_purpose: str
-    annotation: int = 0
-    language: str | None = ""
-    area: str | None = ""
-
-
-def rated_rows(project: Project, *, phase: str, among: tuple[int, int] | None = None) -> list[Rated]:
-    """Labels of a phase that enter human agreement, current and not informed, from first rounds and from those that a
-    new protocol opened; of an item that a rater labelled in several the later round comes last: one statement. Settled,
-    known and suggested rows live in other tables and cannot join; what an annotator said of an item with a known answer
-    is a label like any other. `among` names the ends of a range of ids instead: then labels that have been corrected or
-    withdrawn since count as they did."""
-    then = {"pk__range": among} if among else {"assignment__state": Assignment.State.SUBMITTED, "is_current": True}
-    rows = (
-        Annotation.objects.filter(
-            **then,
-            assignment__item__project=project,
-            assignment__item__phase=phase,
-            assignment__round__purpose__in=RATING_ROUNDS,
-            informed=False,
-        )
-        .order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
-        .values_list(
-            "assignment__item_id",
-            "assignment__annotator__code",
-            "assignment__item__cluster",
-            "label",
-            "protocol__number",
-            "assignment__round__purpose",
-            "pk",
-            "assignment__item__trace__language",
-            "assignment__item__trace__area",
-        )
-    )
-    return [Rated(*row) for row in rows.iterator(chunk_size=5000)]
-
-
-@dataclass(frozen=True, slots=True)
 class ProblemReport:
     assignment_id: int
     item: int

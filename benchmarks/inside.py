@@ -32,7 +32,7 @@ def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
-    actions |= {"voted": voted, "seal": seal}
+    actions |= {"voted": voted, "seal": seal, "judge": judge}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -136,6 +136,29 @@ def seal():
     project, began = Project.objects.get(slug=PROJECT), time.perf_counter()
     releasing.seal_release(person=None, project=project, rule="majority", agreement={}, now=timezone.now())
     return time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def judge():
+    """Start a run of the lexical judge and wait until the worker is through with it: what it took."""
+    from annotate.models import Project
+    from scoring.models import Verdict
+    from scoring.running import run_progress, start_run
+
+    project, began = Project.objects.get(slug=PROJECT), time.monotonic()
+    run, starting = start_run(person=None, project=project, judge="lexical"), time.monotonic() - began
+    while (progress := run_progress(run)).state == "running":
+        time.sleep(1)
+    times = list(Verdict.objects.filter(run=run).order_by("created_at").values_list("created_at", flat=True))
+    tenth = len(times) // 10
+    return {
+        "items": run.n_items,
+        "verdicts": len(times),
+        "given_up": progress.n_dead,
+        "starting": starting,
+        "seconds": (times[-1] - run.started_at).total_seconds(),
+        "first_tenth": (times[tenth] - times[0]).total_seconds(),
+        "last_tenth": (times[-1] - times[-1 - tenth]).total_seconds(),
+    }
 
 
 def new_key():

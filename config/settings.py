@@ -1,5 +1,6 @@
 """All settings, in one file; what differs between places is read from the environment (`config/env.py`, README)."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -7,6 +8,10 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from config import env
+
+# Before numpy is loaded: figures are computed beside people who label, and threads that wait for each other's processors
+# would make them dozens of times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA_FOLDER = env.data_folder(ROOT)

@@ -143,19 +143,20 @@ def axis_rows(one: MeasureReport, links: Links) -> tuple[AxisRow, ...]:
         for each in one.panel.raters
     ]
     if one.judge:
-        url = links.items(of=JUDGE, against=MAJORITY)
-        rows.append(axis_row(gettext("judge"), "diamond", one.judge.kappa, url, words.judge_value_words(one.judge.kappa)))
+        url, said = links.items(of=JUDGE, against=MAJORITY), words.judge_value_words(one.judge.kappa)
+        rows.append(axis_row(gettext("judge"), "diamond", one.judge.kappa, url, said))
     if one.panel.n_raters >= LEAST_FOR_PANEL:
         rows.append(axis_row(gettext("panel"), "square", one.panel.fleiss_kappa, links.items()))
     return tuple(rows)
 
 
-def axis_row(name: str, shape: Shape, figure: Figure, url: str, value: str = "") -> AxisRow:
-    said = value or words.value_words(figure)
-    if figure.interval:
-        said = f"{said} ({words.interval_words(figure)})"
-    low, high = (figure.interval.low, figure.interval.high) if figure.interval else (None, None)
-    return AxisRow(name, shape, figure.value, low, high, figure.n_items, said, url)
+def axis_row(name: str, shape: Shape, figure: Figure, url: str, said: str = "") -> AxisRow:
+    said = said or words.value_words(figure)
+    around = words.interval_words(figure)
+    if figure.interval is None:
+        return AxisRow(name, shape, figure.value, None, None, figure.n_items, said, url, note=around)
+    low, high = figure.interval.low, figure.interval.high
+    return AxisRow(name, shape, figure.value, low, high, figure.n_items, f"{said} ({around})", url)
 
 
 def linked_tables(one: MeasureReport, links: Links) -> tuple[LinkedTable, ...]:

@@ -27,7 +27,8 @@ HEATS = 8
 
 @dataclass(frozen=True, slots=True)
 class AxisRow:
-    """One rater or the panel: its value with its interval, or None and, in `words`, the sentence that says why."""
+    """One rater or the panel: its value with its interval, or None and, in `words`, the sentence that says why. `note`
+    says why there is no interval."""
 
     name: str
     shape: Shape
@@ -37,6 +38,7 @@ class AxisRow:
     n: int
     words: str
     url: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,10 @@ class Axis:
     ticks: tuple[Tick, ...]
     dots: tuple[Dot, ...]
     sentences: tuple[AxisRow, ...]
+
+    @property
+    def notes(self) -> list[AxisRow]:
+        return [dot.row for dot in self.dots if dot.row.note]
 
 
 def axis(rows: Sequence[AxisRow]) -> Axis:

@@ -18,13 +18,14 @@ from scoring.comparing import (
     gather,
     no_table,
     schemas_of,
+    table_of,
     unknown_choice,
     verdicts_on,
 )
 from scoring.stats.judge import Verdicts, with_judge
 from scoring.stats.majority import votes_of_others
 from scoring.stats.panel import ties_of
-from scoring.stats.ratings import MISSING, Codes, Ratings, RatingsError, ratings_from_triples
+from scoring.stats.ratings import MISSING, Codes, Ratings, RatingsError
 from scoring.stats.statistic import category_counts
 
 JUDGE = "judge"
@@ -91,28 +92,26 @@ def compared_items(
     agree: bool | None = None,
     why: Why | None = None,
     after: int = 0,
+    before: int | None = None,
     limit: int = LIMIT,
 ) -> ComparedItems:
-    """The items behind a figure of the report with the same filters; Refused for a rater or category that is not there.
-    The number of statements is fixed."""
+    """The items behind a figure of the report with the same filters, behind the one with the id `after`, or the last
+    ones in front of `before`; Refused for a rater or category that is not there. The number of statements is fixed."""
     schemas = schemas_of(project)
     (chosen,) = chosen_measures(project, schemas, measure)
     wanted = {"language": language, "area": area, "cluster": cluster}
     gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
     kind = kind_of(project.kind)
-    triples = [
-        (one.item, one.rater, chosen.rate(kind.parse(one.label, schemas[one.protocol], None))) for one in gathered.rows
-    ]
     try:
-        people = ratings_from_triples(triples, chosen.categories)
-        verdicts = verdicts_on(chosen, gathered, kind, schemas)
+        people = table_of(gathered.labels, kind, schemas).ratings(chosen)
+        verdicts = next(iter(verdicts_on([chosen], gathered, kind, schemas)), None)
         codes = with_judge(people, verdicts) if verdicts else with_judge(people, Verdicts(0, "", {}))
     except RatingsError as error:
         raise Refused(no_table(error, chosen)) from error
     asked = Figured(of, against, row, column, agree, why)
     unreadable = np.array([verdicts is not None and item in verdicts.unreadable for item in people.items], dtype=bool)
     mask, majority = decided(people, codes, asked, chosen, unreadable)
-    return shown_page(people, codes, majority, mask, gathered, after=after, limit=limit)
+    return shown_page(people, codes, majority, mask, gathered, after=after, before=before, limit=limit)
 
 
 def decided(
@@ -174,20 +173,22 @@ def shown_page(
     gathered: Gathered,
     *,
     after: int,
+    before: int | None,
     limit: int,
 ) -> ComparedItems:
     place = {people.items[row]: row for row in np.flatnonzero(mask).tolist()}
     ids = sorted(item for item in map(int, map(str, place)) if item > after)
+    if before is not None:
+        ids = [item for item in ids if item < before][-limit:]
     shown = ids[:limit]
     sources = report_queries.sources_of(shown)
-    clusters = {row.item: row.cluster for row in gathered.rows}
 
     def category(code: int) -> Hashable | None:
         return people.categories[code] if code >= 0 else None
 
     rows = tuple(
         Compared(
-            *(item, clusters[item], *sources[item]),
+            *(item, gathered.labels.places[item].cluster, *sources[item]),
             said={
                 str(rater): people.categories[code]
                 for rater, code in zip(people.raters, people.codes[place[item]].tolist(), strict=True)

@@ -1,7 +1,7 @@
 """The items behind a figure of the agreement page, by pages: what everybody said, and in what that differs."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import Http404
@@ -44,6 +44,14 @@ def figure_in(query) -> Figure:
     return figure
 
 
+def list_filters(project: Project, query) -> Filters:
+    """The filters in the address of a list, which is of one measure: the kind's first where it names none."""
+    filters = filters_in(query)
+    if filters.measure is not None:
+        return filters
+    return replace(filters, measure=comparing.chosen_measures(project, comparing.schemas_of(project), None)[0].name)
+
+
 def query_of(filters: Filters, figure: Figure, **more: object) -> str:
     """The address of the list, or of the list with something else asked."""
     asked = {**figure, **more}
@@ -56,9 +64,7 @@ def query_of(filters: Filters, figure: Figure, **more: object) -> str:
 def list_compared_items(request, project):
     """One page of them; the next one is behind the last item of this one."""
     project = led_project(request, project)
-    filters, figure = filters_in(request.GET), figure_in(request.GET)
-    if filters.measure is None:
-        raise Http404
+    filters, figure = list_filters(project, request.GET), figure_in(request.GET)
     context = {"project": project, "title": title_of(project), "report_query": filters.query(measure=None)}
     try:
         found = compared_items(project, **filters.as_dict(), **figure, after=number_in(request.GET.get("after", "0")))

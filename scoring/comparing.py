@@ -3,9 +3,12 @@
 It knows no task kind: what is compared is said by the kind's measures.
 """
 
+import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from annotate import lead_queries, queries
 from annotate.errors import Refused
@@ -13,13 +16,15 @@ from annotate.kinds.base import Measure, Schema, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
-from scoring import report_queries
+from scoring import label_queries, report_queries
+from scoring.label_queries import Labels
 from scoring.models import Run
 from scoring.report_queries import SAMPLE, VerdictRow
-from scoring.stats.judge import JudgeAgreement, Verdicts, judge_agreement
-from scoring.stats.panel import panel_agreement
+from scoring.stats.answers import Drawing, answers
+from scoring.stats.judge import JudgeAgreement, JudgeQuestion, Verdicts
+from scoring.stats.panel import PanelQuestion, panel_agreement
 from scoring.stats.panel_results import PanelAgreement
-from scoring.stats.ratings import DuplicateRating, RatingsError, ratings_from_triples
+from scoring.stats.ratings import DuplicateRating, Ratings, RatingsError, Records, ratings_from_triples
 from scoring.stats.results import plain, restored
 
 N_RESAMPLES = 10_000
@@ -156,7 +161,7 @@ class Gathered:
     """The rows a report is computed from; `verdicts` are empty where no run is compared."""
 
     facts: Facts
-    rows: Sequence[lead_queries.Rated]
+    labels: Labels
     verdicts: Sequence[VerdictRow]
 
 
@@ -191,17 +196,16 @@ def gather(
     wanted: Mapping[str, str | None],
 ) -> Gathered:
     """The rows as they are now."""
-    filters = checked_filters(project, phase, wanted)
-    every = lead_queries.rated_rows(project, phase=phase)
+    filters, leave = checked_filters(project, phase, wanted), kind_of(project.kind).unmeasured
+    every = label_queries.rated_labels(project, phase=phase, leave=leave)
     if protocol is not None and protocol not in schemas:
         raise Refused(unknown_choice("protocol", map(str, sorted(schemas))))
     under = {
-        number: last_of_each([row for row in every if row.protocol == number])
-        for number in sorted({row.protocol for row in every})
+        number: every.where(every.protocol == number).last_of_each() for number in np.unique(every.protocol).tolist()
     }
     chosen = max(under, default=None) if protocol is None else protocol
-    of_protocol = under.get(chosen, []) if chosen is not None else []
-    rows = [row for row in of_protocol if all(getattr(row, name) == value for name, value in filters.items())]
+    of_protocol = under.get(chosen) or every.where(every.protocol == -1)
+    labels = of_protocol.of_places(filters)
     row_of_run = chosen_run(project, phase, run)
     facts = Facts(
         phase=phase,
@@ -212,12 +216,15 @@ def gather(
         partial=tuple(lead_queries.partial_raters(project, phase=phase)),
         n_problems=report_queries.n_problems(project, phase=phase, wanted=filters),
         filters=filters,
-        n_filtered=len(of_protocol) - len(rows),
+        n_filtered=len(of_protocol) - len(labels),
         run=row_of_run
         and ComparedRun(row_of_run.number, row_of_run.judge.name, row_of_run.version, row_of_run.n_samples),
     )
-    verdicts = report_queries.verdict_rows(row_of_run, phase=phase, wanted=filters) if row_of_run else []
-    return Gathered(facts, rows, verdicts)
+    if row_of_run is None:
+        return Gathered(facts, labels, [])
+    return Gathered(
+        facts, labels, report_queries.verdict_rows(row_of_run, phase=phase, wanted=filters, leave=leave)
+    )
 
 
 def computed_report(
@@ -225,12 +232,15 @@ def computed_report(
 ) -> AgreementReport:
     """The figures of these rows and nothing else."""
     kind, facts = kind_of(project.kind), gathered.facts
-    labels = [kind.parse(row.label, schemas[row.protocol], None) for row in gathered.rows]
-
-    def of_measure(one: Measure) -> MeasureReport:
-        verdicts = verdicts_on(one, gathered, kind, schemas)
-        return measure_agreement(one, gathered.rows, labels, project.seed, verdicts)
-
+    table = table_of(gathered.labels, kind, schemas)
+    panels = [panel_question(one, table) for one in measures]
+    judges = [
+        judge_question(one, panel.ratings, verdicts)
+        for one, panel, verdicts in zip(measures, panels, verdicts_on(measures, gathered, kind, schemas), strict=False)
+    ]
+    drawing = Drawing(unit=CLUSTER, seed=project.seed, n_resamples=N_RESAMPLES)
+    found = answers([*panels, *judges], table.clusters, drawing)
+    judged = found[len(panels) :] or [None] * len(measures)
     return AgreementReport(
         project=project.slug,
         phase=facts.phase,
@@ -241,25 +251,59 @@ def computed_report(
         protocols=facts.protocols,
         partial=facts.partial,
         n_problems=facts.n_problems,
-        measures=tuple(map(of_measure, measures)),
+        measures=tuple(
+            MeasureReport(one, panel, judge)
+            for one, panel, judge in zip(measures, found[: len(panels)], judged, strict=True)
+        ),
         run=facts.run,
         filters=facts.filters,
         n_filtered=facts.n_filtered,
     )
 
 
-def verdicts_on(measure: Measure, gathered: Gathered, kind: TaskKind, schemas: Schemas) -> Verdicts | None:
-    """What the run said, on the scale of a measure; None where no run is compared."""
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The rows of a report as records, their different labels, and the cluster of every item."""
+
+    records: Records
+    labels: Sequence[Any]
+    clusters: Sequence[str]
+
+    def ratings(self, measure: Measure) -> Ratings:
+        return self.records.ratings([measure.rate(label) for label in self.labels], measure.categories)
+
+
+def table_of(labels: Labels, kind: TaskKind, schemas: Schemas) -> Labelled:
+    """Every different label is read once."""
+    items, rows = np.unique(labels.item, return_inverse=True)
+    raters, columns = np.unique(labels.rater, return_inverse=True)
+    different, which = np.unique(np.stack([labels.protocol, labels.label]), axis=1, return_inverse=True)
+    records = Records(
+        items=tuple(items.tolist()),
+        raters=tuple(labels.raters[one] for one in raters.tolist()),
+        rows=rows,
+        columns=columns,
+        which=which,
+    )
+    said = [kind.load(json.loads(labels.texts[text]), schemas[protocol]) for protocol, text in different.T.tolist()]
+    return Labelled(records, said, [labels.places[item].cluster for item in items.tolist()])
+
+
+def verdicts_on(measures: Sequence[Measure], gathered: Gathered, kind: TaskKind, schemas: Schemas) -> list[Verdicts]:
+    """What the run said on the scale of each measure; nothing where no run is compared."""
     run = gathered.facts.run
     if run is None:
-        return None
+        return []
     newest = schemas[max(schemas)]
-    said = {
-        row.item: None if row.label is None else measure.rate(kind.parse(row.label, newest, None))
-        for row in gathered.verdicts
-    }
+    labels = {text: kind.load(json.loads(text), newest) for text in {row.label for row in gathered.verdicts} - {None}}
     unreadable = frozenset(row.item for row in gathered.verdicts if row.is_unreadable)
-    return Verdicts(run.number, run.judge, said, unreadable)
+    found = []
+    for measure in measures:
+        rated: dict[str | None, Hashable | None] = {None: None}
+        rated |= {text: measure.rate(label) for text, label in labels.items()}
+        said = {row.item: rated[row.label] for row in gathered.verdicts}
+        found.append(Verdicts(run.number, run.judge, said, unreadable))
+    return found
 
 
 def schemas_of(project: Project) -> Schemas:
@@ -298,36 +342,20 @@ def checked_filters(project: Project, phase: str, wanted: Mapping[str, str | Non
     return filters
 
 
-def last_of_each(rows: Sequence[lead_queries.Rated]) -> list[lead_queries.Rated]:
-    """One row of a rater and item: where a new protocol opened the item again, the label of that round."""
-    found: list[lead_queries.Rated] = []
-    for row in rows:
-        is_same = bool(found) and (found[-1].item, found[-1].rater) == (row.item, row.rater)
-        if is_same and row.round_purpose == "protocol":
-            found.pop()
-        found.append(row)
-    return found
-
-
-def measure_agreement(
-    measure: Measure, rows: Sequence[lead_queries.Rated], labels: Sequence, seed: int, verdicts: Verdicts | None
-) -> MeasureReport:
-    """One measure's table and everything computed from it; Refused where the rows make no table."""
-    triples = [(row.item, row.rater, measure.rate(label)) for row, label in zip(rows, labels, strict=True)]
-    cluster_of = {row.item: row.cluster for row in rows}
-    drawn = {"unit": CLUSTER, "seed": seed, "n_resamples": N_RESAMPLES}
+def panel_question(measure: Measure, table: Labelled) -> PanelQuestion:
+    """What is asked of people on one measure; Refused where the rows make no table."""
     try:
-        people = ratings_from_triples(triples, measure.categories)
-        clusters = [cluster_of[item] for item in people.items]
-        judge = verdicts and judge_agreement(
-            people, verdicts, clusters, tie=measure.tie, min_raters=measure.min_others, **drawn
-        )
+        ratings = table.ratings(measure)
     except RatingsError as error:
         raise Refused(no_table(error, measure)) from error
-    panel = panel_agreement(
-        people, clusters, level=measure.level, tie=measure.tie, min_others=measure.min_others, **drawn
-    )
-    return MeasureReport(measure, panel, judge)
+    return PanelQuestion.of(ratings, level=measure.level, tie=measure.tie, min_others=measure.min_others)
+
+
+def judge_question(measure: Measure, people: Ratings, verdicts: Verdicts) -> JudgeQuestion:
+    try:
+        return JudgeQuestion.of(people, verdicts, tie=measure.tie, min_raters=measure.min_others)
+    except RatingsError as error:
+        raise Refused(no_table(error, measure)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,27 @@
 """What was said of one item, side by side: people by their codes, the judge beside them. For leads only."""
 
+import json
 from dataclasses import dataclass
 
 from django.http import Http404
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from annotate.models import Phase
+from annotate.errors import Refused
+from annotate.models import Phase, Project
 from annotate.views.items import looked_at
 from annotate.views.project import led_project, title_of
 from scoring import item_queries
+from scoring.compared_items import compared_items
+from scoring.compared_views import figure_in, list_filters, query_of
 from scoring.item_queries import GivenLabel, SaidOfItem
 from scoring.judges.registry import all_judges
 from scoring.lanes import Mark, laned
+from scoring.views import filters_in
+
+STEPS = ("previous", "next")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +41,23 @@ class ShownVerdict:
     judge: str
     said: SaidOfItem
 
+    @property
+    def values(self) -> list[tuple[str, str]]:
+        """What the judge found, as it is stored."""
+        return [
+            (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+            for name, value in self.said.values.items()
+        ]
+
 
 @require_safe
 def show_item(request, project, item_id):
-    """The text once with everybody's marks under it, then the labels side by side, the verdicts, the times."""
+    """The text once with everybody's marks under it, then the labels side by side, the verdicts, the times. An address
+    with filters is that of an item of such a list, and a step in it leads to the item before or after it."""
     project = led_project(request, project)
     item = looked_at(project, item_id)
+    if request.GET.get("go"):
+        return redirect(step_in_list(project, item_id, request.GET))
     facts = item_queries.item_facts(project, item_id)
     if facts is None:
         raise Http404
@@ -60,7 +78,7 @@ def show_item(request, project, item_id):
         "problems": item_queries.problems_of_item(item_id),
         "verdict": verdicts[0] if verdicts else None,
         "other_verdicts": verdicts[1:],
-        "ways": ways_on(project, facts),
+        "ways": ways_on(project, facts, request.GET),
     }
     return render(request, "scoring/show_item.html", context)
 
@@ -85,10 +103,32 @@ def judge_title(name: str) -> str:
     return gettext(spec.title) if spec else name
 
 
-def ways_on(project, facts) -> dict[str, str]:
-    """Where one goes from here: to the items before and after this one and back to the list."""
-    ids = {"before": facts.before, "after": facts.after}
+def ways_on(project: Project, facts: item_queries.ItemFacts, query) -> dict[str, str]:
+    """Where one goes from here: to the items before and after this one and back to the list one came from. Which items
+    are in the list of a figure is only worked out for who takes a step in it."""
+    if "measure" in query:
+        asked = query_of(filters_in(query), figure_in(query))
+        listed = reverse("scoring:list_compared_items", args=[project.slug]) + asked
+        return {**{step: f"{asked}&go={step}" for step in STEPS}, "list": listed}
+    ids = zip(STEPS, (facts.before, facts.after), strict=True)
     return {
-        **{way: reverse("scoring:show_item", args=[project.slug, one]) for way, one in ids.items() if one},
+        **{step: reverse("scoring:show_item", args=[project.slug, one]) for step, one in ids if one},
         "list": reverse("annotate:list_items", args=[project.slug]),
     }
+
+
+def step_in_list(project: Project, item_id: int, query) -> str:
+    """The address of the item before or after this one in the list of a figure; at its end the list, which also says
+    what is wrong with an address that asks for none."""
+    filters, figure = list_filters(project, query), figure_in(query)
+    if query["go"] not in STEPS:
+        raise Http404
+    asked = query_of(filters, figure)
+    place = {"after": item_id} if query["go"] == "next" else {"before": item_id}
+    try:
+        found = compared_items(project, **filters.as_dict(), **figure, **place, limit=1).rows
+    except Refused:
+        found = ()
+    if found:
+        return reverse("scoring:show_item", args=[project.slug, found[0].item]) + asked
+    return reverse("scoring:list_compared_items", args=[project.slug]) + asked

@@ -38,6 +38,12 @@ class Segment:
     marks: tuple[Mark, ...]
     begins: tuple[Mark, ...]
 
+    @property
+    def tags(self) -> list[str]:
+        """Who begins a span here, by its letter: `a1 a2 r`."""
+        letters = dict.fromkeys(mark.letter for mark in self.begins)
+        return [" ".join([*(one.who for one in self.begins if one.letter == letter), letter]) for letter in letters]
+
 
 @dataclass(frozen=True, slots=True)
 class LanedText:

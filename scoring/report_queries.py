@@ -1,13 +1,13 @@
 """Named reads that only reports need: the verdicts of a run, what filters allow, and how far the tables have
 grown. Each is one statement unless it says otherwise."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
 from annotate.models import Annotation, Assignment, Event, Item, Post, Project
+from scoring.label_queries import WithoutFields
 from scoring.models import Report, Run, Verdict
 
 SAMPLE = 0
@@ -22,22 +22,28 @@ def runs_with_verdicts(project: Project, *, phase: str) -> list[Run]:
     return list(Run.objects.filter(Exists(verdicts), project=project).select_related("judge").order_by("-number"))
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRow:
+class VerdictRow(NamedTuple):
+    """What a run said of an item. `label` is JSON, None where it is none."""
+
     id: int
     item: int
-    label: dict[str, Any] | None
+    label: str | None
     is_unreadable: bool
 
 
 def verdict_rows(
-    run: Run, *, phase: str, wanted: Mapping[str, str], among: tuple[int, int] | None = None
+    run: Run,
+    *,
+    phase: str,
+    wanted: Mapping[str, str],
+    leave: Sequence[str] = (),
+    among: tuple[int, int] | None = None,
 ) -> list[VerdictRow]:
-    """By item; `among` names the ends of a range of ids."""
+    """By item; `among` names the ends of a range of ids, `leave` the fields of a label that are not wanted."""
     rows = Verdict.objects.filter(run=run, sample=SAMPLE, item__phase=phase, **of_items(wanted, "item__"))
     rows = rows.filter(pk__range=among) if among else rows
-    found = rows.order_by("item").values_list("pk", "item", "label", "is_unreadable")
-    return [VerdictRow(*row) for row in found.iterator(chunk_size=5000)]
+    found = rows.order_by("item").values_list("pk", "item", WithoutFields(F("label"), leave), "is_unreadable")
+    return list(map(VerdictRow._make, found.iterator(chunk_size=5000)))
 
 
 def of_items(wanted: Mapping[str, str], before: str = "") -> dict[str, str]:
@@ -53,9 +59,8 @@ def values_of(project: Project, name: str, *, phase: str) -> list[str]:
 
 def n_problems(project: Project, *, phase: str, wanted: Mapping[str, str]) -> int:
     """Assignments of the wanted items that ended in a reported problem."""
-    return Assignment.objects.filter(
-        item__project=project, item__phase=phase, state=Assignment.State.PROBLEM, **of_items(wanted, "item__")
-    ).count()
+    problems = Assignment.objects.filter(annotator__project=project, state=Assignment.State.PROBLEM)  # by its index
+    return problems.filter(item__phase=phase, **of_items(wanted, "item__")).count()
 
 
 def sources_of(items: list[int]) -> dict[int, tuple[str, int | None]]:
@@ -71,31 +76,48 @@ TAIL = 1000
 """How many ids below the newest are counted again: a transaction that began earlier may commit a lower id later."""
 
 
-def growing(project: Project) -> dict[str, QuerySet]:
-    """The tables that figures rest on: nothing in them changes without a new row in one of them."""
+def growing() -> dict[str, tuple[type[Model], str]]:
+    """The tables that figures rest on, and where their rows have their project: nothing in them changes without a new
+    row in one of them."""
     return {
-        "annotations": Annotation.objects.filter(assignment__annotator__project=project),
-        "posts": Post.objects.filter(author__project=project),
-        "events": Event.objects.filter(project=project),
-        "verdicts": Verdict.objects.filter(run__project=project),
+        "annotations": (Annotation, "assignment__annotator__project"),
+        "posts": (Post, "author__project"),
+        "events": (Event, "project"),
+        "verdicts": (Verdict, "run__project"),
     }
 
 
-def marks(project: Project) -> dict[str, list[int]]:
-    """By table the newest id there is, of any project, and how many of this project's rows are close below it: two
-    statements for each table, whose cost does not grow with the project."""
+Marks = dict[str, list[int]]
+"""By table the newest id there is, of any project, and how many rows of this project stand from `TAIL` below it on."""
+
+
+def marks(project: Project) -> Marks:
+    """As of now: two statements a table."""
+    tables = growing().items()
+    newest = {name: model.objects.aggregate(newest=Max("pk"))["newest"] or 0 for name, (model, _) in tables}
+    return {name: [newest[name], n] for name, (n, _) in behind(project, newest).items()}
+
+
+def marks_since(project: Project, seen: Mapping[str, list[int]]) -> Marks | None:
+    """The marks of now where the project has no row that those seen did not count; None where it has. One statement a
+    table over the rows since and the tail before them, so its cost does not grow with the project."""
+    found = behind(project, {name: mark[0] for name, mark in seen.items()})
+    if any(n != seen[name][1] for name, (n, _) in found.items()):
+        return None
+    if all(newest - seen[name][0] <= TAIL for name, (_, newest) in found.items()):
+        return dict(seen)
+    return marks(project)  # other projects have grown: the next look need not walk over it all again
+
+
+def behind(project: Project, newest: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Of each table, from `TAIL` below these ids on: how many rows are of the project, and the newest id of all."""
     found = {}
-    for name, rows in growing(project).items():
-        newest = rows.model.objects.aggregate(newest=Max("pk"))["newest"] or 0
-        found[name] = [newest, rows.filter(pk__gt=newest - TAIL, pk__lte=newest).count()]
+    for name, (model, path) in growing().items():
+        rows = model.objects.filter(pk__gt=newest[name] - TAIL)
+        ours = Count("pk", filter=Q(**{path: project.pk}))
+        values = rows.aggregate(n=ours, newest=Max("pk"))
+        found[name] = (values["n"], values["newest"] or newest[name])
     return found
-
-
-def has_grown(project: Project, seen: Mapping[str, list[int]]) -> bool:
-    """Whether the project has a row that these marks did not count."""
-    return any(
-        rows.filter(pk__gt=seen[name][0] - TAIL).count() != seen[name][1] for name, rows in growing(project).items()
-    )
 
 
 def stored_reports(project: Project, kind: str, settings_hash: str) -> QuerySet[Report]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
 from annotate import lead_queries
+from annotate.kinds.registry import kind_of
 from annotate.models import Project
-from scoring import comparing, report_queries
+from scoring import comparing, label_queries, report_queries
 from scoring.comparing import AgreementReport, ComparedRun, Facts, Gathered, ProtocolLabels
 from scoring.models import Report, Run
 from scoring.stats.results import plain, restored
@@ -50,11 +52,11 @@ def shown_report(
     wanted = {"language": language, "area": area, "cluster": cluster}
     asked = {"phase": phase, "measure": measure, "protocol": protocol, "run": run, **wanted}
     key = hash_of({"asked": asked, "n_resamples": comparing.N_RESAMPLES, "version": VERSION})
-    marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
     row = report_queries.stored_reports(project, Report.Kind.AGREEMENT, key).first()
-    if row is not None and not report_queries.has_grown(project, row.seen):
-        keep_up(row, marks)
+    if row is not None and (same := report_queries.marks_since(project, row.seen)):
+        keep_up(row, same)
         return StoredReport(row, comparing.report_from(row.payload, measures), is_new=False)
+    marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
     gathered = comparing.gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
     report = comparing.computed_report(project, gathered, schemas=schemas, measures=measures)
     row = Report(
@@ -82,7 +84,7 @@ def keep(row: Report) -> None:
 
 def keep_up(row: Report, marks: Mapping[str, list[int]]) -> None:
     """Move the marks of a fresh report on where other projects have grown, so that the next look stays short."""
-    if any(marks[name][0] - seen[0] > report_queries.TAIL for name, seen in row.seen.items()):
+    if marks != row.seen:
         row.seen = dict(marks)
         row.save(update_fields=["seen"])
 
@@ -93,25 +95,23 @@ def recompute(row: Report) -> dict[str, Any]:
     facts = facts_from(row.settings["facts"])
     schemas = comparing.schemas_of(project)
     measures = comparing.chosen_measures(project, schemas, asked["measure"])
-    gathered = Gathered(facts, rows_again(project, facts, row.ids), verdicts_again(project, facts, row.ids))
+    leave = kind_of(project.kind).unmeasured
+    labels = label_queries.rated_labels(
+        project, phase=facts.phase, leave=leave, among=np.array(sorted(numbers_of(row.ids["annotations"])))
+    )
+    gathered = Gathered(facts, labels, verdicts_again(project, facts, row.ids, leave))
     return comparing.computed_report(project, gathered, schemas=schemas, measures=measures).as_dict()
 
 
-def rows_again(project: Project, facts: Facts, ids: Mapping[str, str]) -> Sequence[lead_queries.Rated]:
-    wanted = numbers_of(ids["annotations"])
-    if not wanted:
-        return []
-    rows = lead_queries.rated_rows(project, phase=facts.phase, among=(min(wanted), max(wanted)))
-    return [row for row in rows if row.annotation in wanted]
-
-
-def verdicts_again(project: Project, facts: Facts, ids: Mapping[str, str]) -> Sequence[report_queries.VerdictRow]:
+def verdicts_again(
+    project: Project, facts: Facts, ids: Mapping[str, str], leave: Sequence[str]
+) -> Sequence[report_queries.VerdictRow]:
     wanted = numbers_of(ids["verdicts"])
     if facts.run is None or not wanted:
         return []
     run = Run.objects.get(project=project, number=facts.run.number)
     among = (min(wanted), max(wanted))
-    rows = report_queries.verdict_rows(run, phase=facts.phase, wanted=facts.filters, among=among)
+    rows = report_queries.verdict_rows(run, phase=facts.phase, wanted=facts.filters, leave=leave, among=among)
     return [row for row in rows if row.id in wanted]
 
 
@@ -128,7 +128,7 @@ def facts_from(stored: Mapping[str, Any]) -> Facts:
 
 def ids_of(gathered: Gathered) -> dict[str, str]:
     return {
-        "annotations": runs_of_numbers(row.annotation for row in gathered.rows),
+        "annotations": runs_of_numbers(gathered.labels.annotation.tolist()),
         "verdicts": runs_of_numbers(row.id for row in gathered.verdicts),
     }
 

@@ -144,6 +144,9 @@ class TaskKind:
     view: Callable[[Trace, int, Schema], Blocks]
     parse: Callable[[Mapping[str, Any], Schema, str | None], Any]
     """Label from its JSON form, checked against the judged text where given; raises LabelError."""
+    load: Callable[[Mapping[str, Any], Schema], Any]
+    """Label from the JSON form that is stored: it was checked when it was given and is not again. Fields that are
+    `unmeasured` may be absent."""
     dump: Callable[[Any], dict[str, Any]]
     read_form: Callable[[Mapping[str, str]], dict[str, Any]]
     """The JSON form of a label from the fields a page posts; raises LabelError where a field is no JSON."""
@@ -164,3 +167,5 @@ class TaskKind:
     """What the parts of a grade are called; message ids."""
     script: str = ""
     """Static path of the kind's own script, started from a data attribute of its form."""
+    unmeasured: tuple[str, ...] = ()
+    """Fields of the JSON form that no measure reads; reports leave them in the database."""

@@ -69,17 +69,17 @@ class KrippendorffAlpha(Statistic):
         observed = ratio(seen, n * farthest)
         return Estimate(value=1 - ratio(seen * (n - 1), by_chance), observed=1 - observed, expected=1 - expected)
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         counts = self._pairable_counts(codes)
         reason = table_reason(codes)
         if reason is None and n_used_categories(counts) == 1:
             reason = "one_category"
-        return account_of(codes, counts.sum(axis=1) > 0, reason=reason, left_out=unpaired(codes))
+        return account_of(codes, times, counts.sum(axis=1) > 0, reason=reason, left_out=unpaired(codes, times))
 
-    def point(self, codes: Codes) -> Estimate:
-        ours = super().point(codes)
+    def point(self, codes: Codes, times: Counts) -> Estimate:
+        ours = super().point(codes, times)
         counts = self._pairable_counts(codes)
-        counts = counts[counts.any(axis=1)]
+        counts = np.repeat(counts, times * counts.any(axis=1), axis=0)
         cells = counts.shape[0] * self.n_categories**2
         if self.level == "matrix" or np.isnan(ours.value[0]) or cells > PACKAGE_CELLS:
             return ours

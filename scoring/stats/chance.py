@@ -18,6 +18,7 @@ from scoring.stats.statistic import (
     account_of,
     beyond_chance,
     category_counts,
+    n_items,
     ratio,
     table_reason,
     unpaired,
@@ -49,12 +50,14 @@ class PercentAgreement(Statistic):
         share = ratio(sums[:, 2], sums[:, 1])
         return Estimate(value=share, observed=share, expected=np.full_like(share, np.nan))
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         counts = category_counts(codes, self.n_categories)
         pairable = counts.sum(axis=1) >= 2
         one = n_used_categories(counts[pairable]) == 1
         flags = ("one_category",) if one else ()
-        return account_of(codes, pairable, reason=table_reason(codes), left_out=unpaired(codes), flags=flags)
+        return account_of(
+            codes, times, pairable, reason=table_reason(codes), left_out=unpaired(codes, times), flags=flags
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ class CohenKappa(Statistic):
             value=kappa, observed=1 - ratio(apart, n * farthest), expected=1 - ratio(by_chance, n * n * farthest)
         )
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         pair = codes[:, [self.first, self.second]]
         both = (pair[:, 0] >= 0) & (pair[:, 1] >= 0)
         used = [len(np.unique(column)) for column in pair[both].T]
@@ -94,7 +97,7 @@ class CohenKappa(Statistic):
         if reason is None and len(np.unique(pair[both])) == 1:
             reason = "one_category"
         flags = ("rater_constant",) if reason is None and 1 in used else ()
-        return account_of(pair, both, reason=reason, left_out=unpaired(pair), flags=flags)
+        return account_of(pair, times, both, reason=reason, left_out=unpaired(pair, times), flags=flags)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class FleissKappa(Statistic):
         defined = (sums[:, 0] > 0) & ((sums[:, 3:] > 0).sum(axis=1) >= 2)
         return Estimate(value=beyond_chance(observed, expected, defined=defined), observed=observed, expected=expected)
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         counts = self._counts(codes)
         used = counts.sum(axis=1) >= 2
         reason = table_reason(codes)
@@ -130,10 +133,10 @@ class FleissKappa(Statistic):
             reason = "no_overlap"
         if reason is None and n_used_categories(self._marginal_counts(counts)) == 1:
             reason = "one_category"
-        left_out = unpaired(codes)
+        left_out = unpaired(codes, times)
         if self.complete_only:
-            left_out["incomplete"] = len(codes) - int(used.sum()) - sum(left_out.values())
-        return account_of(codes, used, reason=reason, left_out=left_out)
+            left_out["incomplete"] = n_items(~used, times) - sum(left_out.values())
+        return account_of(codes, times, used, reason=reason, left_out=left_out)
 
     def _counts(self, codes: Codes) -> Counts:
         counts = category_counts(codes, self.n_categories)

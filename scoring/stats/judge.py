@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from scoring.stats.agreement import check_ties
+from scoring.stats.answers import Drawing, answers
 from scoring.stats.intervals import Sampling
 from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties, confusion_with_majority, votes_of_others
-from scoring.stats.panel import Tie, other_rules, rule_name, ties_of
+from scoring.stats.panel import Tie, rule_name, ties_of, under_other_rules
 from scoring.stats.panel_results import OtherRule
 from scoring.stats.ratings import MISSING, Codes, Ratings, UnknownLabel
-from scoring.stats.resampling import group_items, resample
+from scoring.stats.resampling import Asked, Resamples, rated_alike
 from scoring.stats.results import Figure, plain
+from scoring.stats.statistic import Counts, Mask, n_items
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,68 @@ class Verdicts:
     unreadable: frozenset[Hashable] = frozenset()
 
 
+@dataclass(frozen=True, eq=False)
+class JudgeQuestion:
+    """What is asked of a judge, checked. Row i of `alike` stands for `times[i]` items that everybody rated alike; the
+    judge is the last column."""
+
+    people: Ratings
+    verdicts: Verdicts
+    ties: Ties
+    min_raters: int
+    codes: Codes
+    alike: Codes
+    times: Counts
+
+    @classmethod
+    def of(cls, people: Ratings, verdicts: Verdicts, *, tie: Tie, min_raters: int) -> JudgeQuestion:
+        """As `judge_agreement` takes them."""
+        ties = ties_of(tie, people)
+        check_ties(ties, n_categories=len(people.categories), min_others=min_raters)
+        codes = with_judge(people, verdicts)
+        return cls(people, verdicts, ties, min_raters, codes, *rated_alike(codes))
+
+    @property
+    def options(self) -> tuple[int, int, Ties, int]:
+        return len(self.people.raters), len(self.people.categories), self.ties, self.min_raters
+
+    @property
+    def asked(self) -> Asked:
+        return Asked((ShareWithMajority(*self.options), KappaWithMajority(*self.options)), self.codes)
+
+    def answer(self, resamples: Resamples, sampling: Sampling, *, n_clusters: int, seed: int) -> JudgeAgreement:
+        judge, n_categories, ties, _ = self.options
+        accuracy, kappa = (
+            resamples.with_interval(one.figure(self.alike, self.times), place, sampling, is_share=one.is_share)
+            for place, one in enumerate(self.asked.statistics)
+        )
+        votes = votes_of_others(self.alike, *self.options)
+        labelled, known = has_rating(self.alike[:, :-1]), has_rating(self.people.codes)
+        unlabelled = set(self.verdicts.said).difference(
+            item for item, is_known in zip(self.people.items, known.tolist(), strict=True) if is_known
+        )
+        unreadable = [item in self.verdicts.unreadable for item in self.people.items]
+        return JudgeAgreement(
+            run=self.verdicts.run,
+            judge=self.verdicts.judge,
+            tie_rule=rule_name(ties, self.people),
+            min_raters=self.min_raters,
+            categories=self.people.categories,
+            n_items=n_items(labelled, self.times),
+            accuracy=accuracy,
+            kappa=kappa,
+            confusion=confusion_with_majority(
+                self.alike, self.times, votes, rater=judge, n_categories=n_categories
+            ),
+            n_ties=n_items(labelled & votes.rated & votes.tied, self.times),
+            n_few=n_items(labelled & votes.rated & ~votes.enough, self.times),
+            n_missing=n_items(labelled & ~votes.rated, self.times),
+            n_unreadable=int((known & (self.codes[:, -1] < 0) & np.array(unreadable, dtype=bool)).sum()),
+            n_unlabelled=sum(self.verdicts.said[item] is not None for item in unlabelled),
+            other_rules=under_other_rules(self.people, self.alike, self.times, judge, ties, self.min_raters),
+        )
+
+
 def judge_agreement(
     people: Ratings,
     verdicts: Verdicts,
@@ -86,53 +150,24 @@ def judge_agreement(
     ------
     UnknownLabel where the judge said what is no declared category.
     """
-    n_categories = len(people.categories)
-    ties = ties_of(tie, people)
-    check_ties(ties, n_categories=n_categories, min_others=min_raters)
-    codes = with_judge(people, verdicts)
-    judge = len(people.raters)
-    options = (judge, n_categories, ties, min_raters)
-    statistics = (ShareWithMajority(*options), KappaWithMajority(*options))
-    groups = group_items(codes, clusters)
-    sampling = Sampling(unit=unit, min_clusters=min_clusters, seed=seed, independent=groups.independent)
-    rng = np.random.Generator(np.random.PCG64(seed))
-    resamples = resample(statistics, codes, groups, rng=rng, n_resamples=n_resamples)
-    accuracy, kappa = (
-        resamples.with_interval(one.figure(codes), place, sampling, is_share=one.is_share)
-        for place, one in enumerate(statistics)
-    )
-    labelled = (people.codes >= 0).any(axis=1)
-    votes = votes_of_others(codes, *options)
-    missing = labelled & ~votes.rated
-    unreadable = np.array([item in verdicts.unreadable for item in people.items], dtype=bool)
-    known = {people.items[row] for row in np.flatnonzero(labelled).tolist()}
-    return JudgeAgreement(
-        run=verdicts.run,
-        judge=verdicts.judge,
-        tie_rule=rule_name(ties, people),
-        min_raters=min_raters,
-        categories=people.categories,
-        n_items=int(labelled.sum()),
-        accuracy=accuracy,
-        kappa=kappa,
-        confusion=confusion_with_majority(codes, *options),
-        n_ties=int((labelled & votes.rated & votes.tied).sum()),
-        n_few=int((labelled & votes.rated & ~votes.enough).sum()),
-        n_missing=int(missing.sum()),
-        n_unreadable=int((missing & unreadable).sum()),
-        n_unlabelled=sum(1 for item, label in verdicts.said.items() if label is not None and item not in known),
-        other_rules=tuple(_under_rule(codes, people, judge, rule, min_raters) for rule in other_rules(people, ties)),
-    )
+    question = JudgeQuestion.of(people, verdicts, tie=tie, min_raters=min_raters)
+    drawing = Drawing(unit=unit, seed=seed, min_clusters=min_clusters, n_resamples=n_resamples)
+    (judge,) = answers([question], clusters, drawing)
+    return judge
 
 
 def with_judge(people: Ratings, verdicts: Verdicts) -> Codes:
     """The people's columns and, last, the judge's. An item that no person labelled is no part: its judge is missing."""
     column = np.full(len(people.items), MISSING, dtype=np.int64)
-    labelled = (people.codes >= 0).any(axis=1)
-    for row in np.flatnonzero(labelled).tolist():
+    codes: dict[tuple[type, Hashable], int] = {}
+    for row in np.flatnonzero(has_rating(people.codes)).tolist():
         label = verdicts.said.get(people.items[row])
-        if label is not None:
-            column[row] = _code(people, label, verdicts, people.items[row])
+        if label is None:
+            continue
+        key = (type(label), label)
+        if key not in codes:
+            codes[key] = _code(people, label, verdicts, people.items[row])
+        column[row] = codes[key]
     return np.column_stack([people.codes, column])
 
 
@@ -143,10 +178,6 @@ def _code(people: Ratings, label: Hashable, verdicts: Verdicts, item: Hashable) 
         raise UnknownLabel(str(error), item=item, rater=f"{verdicts.judge} {verdicts.run}") from error
 
 
-def _under_rule(codes: Codes, people: Ratings, judge: int, rule: Ties, min_raters: int) -> OtherRule:
-    options = (judge, len(people.categories), rule, min_raters)
-    return OtherRule(
-        rule=rule_name(rule, people),
-        annotator_vs_majority=ShareWithMajority(*options).figure(codes),
-        annotator_vs_majority_kappa=None if rule == "fractional" else KappaWithMajority(*options).figure(codes),
-    )
+def has_rating(codes: Codes) -> Mask:
+    """By row."""
+    return np.asarray((codes >= 0).any(axis=1), dtype=bool)

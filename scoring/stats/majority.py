@@ -12,12 +12,14 @@ from scoring.stats.chance import CohenKappa, distances_of
 from scoring.stats.ratings import MISSING, Codes
 from scoring.stats.statistic import (
     Account,
+    Counts,
     Estimate,
     Floats,
     Mask,
     Statistic,
     account_of,
     category_counts,
+    n_items,
     ratio,
     table_reason,
 )
@@ -62,10 +64,10 @@ class ShareWithMajority(Statistic):
         share = ratio(sums[:, 1], sums[:, 0])
         return Estimate(value=share, observed=share, expected=np.full_like(share, np.nan))
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         votes = votes_of_others(codes, self.rater, self.n_categories, self.ties, self.min_others)
         used = self._used(votes)
-        return _account(codes, votes, used, reason=table_reason(codes), flags=())
+        return _account(codes, times, votes, used, reason=table_reason(codes), flags=())
 
     def _used(self, votes: Votes) -> Mask:
         if self.ties == "fractional":
@@ -88,11 +90,11 @@ class KappaWithMajority(Statistic):
     def formula(self, sums: Floats) -> Estimate:
         return self._kappa().formula(sums)
 
-    def account(self, codes: Codes) -> Account:
+    def account(self, codes: Codes, times: Counts) -> Account:
         votes = votes_of_others(codes, self.rater, self.n_categories, self.ties, self.min_others)
-        of_table = self._kappa().account(self._table(codes))
+        of_table = self._kappa().account(self._table(codes), times)
         reason = table_reason(codes) or ("one_category" if of_table.reason == "one_category" else None)
-        return _account(codes, votes, votes.rated & (votes.majority >= 0), reason=reason, flags=of_table.flags)
+        return _account(codes, times, votes, votes.rated & (votes.majority >= 0), reason=reason, flags=of_table.flags)
 
     def _kappa(self) -> CohenKappa:
         return CohenKappa(distances_of("unweighted", n_categories=self.n_categories, weight_matrix=None))
@@ -115,23 +117,29 @@ def votes_of_others(codes: Codes, rater: int, n_categories: int, ties: Ties, min
 
 
 def confusion_with_majority(
-    codes: Codes, rater: int, n_categories: int, ties: Ties, min_others: int
+    codes: Codes, times: Counts, votes: Votes, *, rater: int, n_categories: int
 ) -> tuple[tuple[int, ...], ...]:
     """Rows are the majority of the others, columns the rater; every declared category has both. Ties count where the
     rule gives them a majority."""
-    votes = votes_of_others(codes, rater, n_categories, ties, min_others)
     used = votes.rated & (votes.majority >= 0)
-    cells = votes.majority[used] * n_categories + codes[used, rater]
-    table = np.bincount(cells, minlength=n_categories**2).reshape(n_categories, n_categories)
+    return cross_counts(votes.majority[used], codes[used, rater], times[used], n_categories=n_categories)
+
+
+def cross_counts(rows: Codes, columns: Codes, times: Counts, *, n_categories: int) -> tuple[tuple[int, ...], ...]:
+    """A square table of how many items have these two codes."""
+    table = np.zeros((n_categories, n_categories), dtype=np.int64)
+    np.add.at(table, (rows, columns), times)
     return tuple(tuple(row) for row in table.tolist())
 
 
-def _account(codes: Codes, votes: Votes, used: Mask, *, reason: str | None, flags: tuple[str, ...]) -> Account:
+def _account(
+    codes: Codes, times: Counts, votes: Votes, used: Mask, *, reason: str | None, flags: tuple[str, ...]
+) -> Account:
     if reason is None and not used.any():
         reason = "no_comparable_items"
     left_out = {
-        "not_rated": int((~votes.rated).sum()),
-        "few_others": int((votes.rated & ~votes.enough).sum()),
-        "tie": int((votes.rated & votes.tied & ~used).sum()),
+        "not_rated": n_items(~votes.rated, times),
+        "few_others": n_items(votes.rated & ~votes.enough, times),
+        "tie": n_items(votes.rated & votes.tied & ~used, times),
     }
-    return account_of(codes, used, reason=reason, left_out=left_out, flags=flags)
+    return account_of(codes, times, used, reason=reason, left_out=left_out, flags=flags)

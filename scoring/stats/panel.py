@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
-from scoring.stats.agreement import check_ties, confusion
+from scoring.stats.agreement import check_ties
 from scoring.stats.alpha import alpha_of
+from scoring.stats.answers import Drawing, answers
 from scoring.stats.chance import CohenKappa, FleissKappa, PercentAgreement, distances_of
 from scoring.stats.intervals import Sampling
-from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties, confusion_with_majority, votes_of_others
+from scoring.stats.majority import (
+    KappaWithMajority,
+    ShareWithMajority,
+    Ties,
+    confusion_with_majority,
+    cross_counts,
+    votes_of_others,
+)
 from scoring.stats.panel_results import OtherRule, PairAgreement, PanelAgreement, PanelLevel, Prevalence, RaterAgreement
 from scoring.stats.ratings import Codes, Ratings
-from scoring.stats.resampling import Resamples, group_items, resample
+from scoring.stats.resampling import Asked, Resamples, rated_alike
 from scoring.stats.results import Figure
-from scoring.stats.statistic import Counts, Mask, Statistic, account_of, category_counts, table_reason, unpaired
+from scoring.stats.statistic import (
+    Counts,
+    Mask,
+    Statistic,
+    account_of,
+    category_counts,
+    n_items,
+    table_reason,
+    unpaired,
+)
 
 Tie = Literal["exclude"] | tuple[Literal["toward"], Hashable]
 Key = tuple[str, int, int]
@@ -36,22 +53,77 @@ MAX_PAIRS_WITH_INTERVALS = 190
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
-    """What is asked of the panel; check once, hand on."""
+class PanelQuestion:
+    """What is asked of the panel, checked. Row i of `codes` stands for `times[i]` items that were rated alike."""
 
     ratings: Ratings
     level: PanelLevel
     ties: Ties
     min_others: int
     min_common: int
+    codes: Codes
+    times: Counts
+    statistics: Mapping[Key, Statistic]
 
-    @property
-    def codes(self) -> Codes:
-        return self.ratings.codes
+    @classmethod
+    def of(
+        cls, ratings: Ratings, *, level: PanelLevel, tie: Tie, min_others: int, min_common: int = 20
+    ) -> PanelQuestion:
+        """As `panel_agreement` takes them."""
+        ties = ties_of(tie, ratings)
+        check_ties(ties, n_categories=len(ratings.categories), min_others=min_others)
+        statistics = _statistics(ratings, level, ties, min_others)
+        return cls(ratings, level, ties, min_others, min_common, *rated_alike(ratings.codes), statistics)
 
     @property
     def n_categories(self) -> int:
         return len(self.ratings.categories)
+
+    @property
+    def drawn(self) -> tuple[Key, ...]:
+        """The figures that have an interval."""
+        return tuple(key for key in self.statistics if _has_interval(key, n_raters=len(self.ratings.raters)))
+
+    @property
+    def asked(self) -> Asked:
+        return Asked([self.statistics[key] for key in self.drawn], self.ratings.codes)
+
+    def answer(self, resamples: Resamples, sampling: Sampling, *, n_clusters: int, seed: int) -> PanelAgreement:
+        places = {key: place for place, key in enumerate(self.drawn)}
+        figures = {
+            key: resamples.with_interval(figure, places[key], sampling, is_share=self.statistics[key].is_share)
+            if key in places
+            else replace(figure, interval_reason="too_many_pairs")
+            for key, figure in self._points().items()
+        }
+        counts = category_counts(self.codes, self.n_categories)
+        percent_agreement, percent_agreement_pair, fleiss_kappa, krippendorff_alpha = (figures[key] for key in WHOLE)
+        return PanelAgreement(
+            level=self.level,
+            tie_rule=rule_name(self.ties, self.ratings),
+            min_others=self.min_others,
+            min_common=self.min_common,
+            unit=sampling.unit,
+            n_clusters=n_clusters,
+            n_resamples=int(resamples.repeats.sum()),
+            seed=seed,
+            n_items=n_items(counts.sum(axis=1) > 0, self.times),
+            n_raters=int((self.codes >= 0).any(axis=0).sum()),
+            n_ratings=int(self.times @ counts.sum(axis=1)),
+            n_tied_items=_n_tied_items(counts, self.times),
+            left_out={why: count for why, count in unpaired(self.codes, self.times).items() if count},
+            prevalence=_prevalence(self.ratings, self.times @ counts),
+            percent_agreement=percent_agreement,
+            percent_agreement_pair=percent_agreement_pair,
+            fleiss_kappa=fleiss_kappa,
+            krippendorff_alpha=krippendorff_alpha,
+            mean_cohen_kappa=_mean_cohen_kappa(self, figures, resamples, places, sampling),
+            pairs=tuple(_pair(self, key, figure) for key, figure in figures.items() if key[0] == "pair"),
+            raters=tuple(_rater(self, column, figures) for column in range(len(self.ratings.raters))),
+        )
+
+    def _points(self) -> dict[Key, Figure]:
+        return {key: statistic.figure(self.codes, self.times) for key, statistic in self.statistics.items()}
 
 
 def panel_agreement(
@@ -85,65 +157,26 @@ def panel_agreement(
     ValueError if the tie category is not declared, an interval category is no number, or clusters and items differ in
     number.
     """
-    ties = ties_of(tie, ratings)
-    check_ties(ties, n_categories=len(ratings.categories), min_others=min_others)
-    question = _Question(ratings, level, ties, min_others, min_common)
-    groups = group_items(ratings.codes, clusters)
-    sampling = Sampling(unit=unit, min_clusters=min_clusters, seed=seed, independent=groups.independent)
-    statistics = _statistics(question)
-    drawn = {key: one for key, one in statistics.items() if _has_interval(key, n_raters=len(ratings.raters))}
-    rng = np.random.Generator(np.random.PCG64(seed))
-    resamples = resample(list(drawn.values()), ratings.codes, groups, rng=rng, n_resamples=n_resamples)
-    places = {key: place for place, key in enumerate(drawn)}
-    figures = {
-        key: resamples.with_interval(
-            statistic.figure(ratings.codes), places[key], sampling, is_share=statistic.is_share
-        )
-        if key in places
-        else replace(statistic.figure(ratings.codes), interval_reason="too_many_pairs")
-        for key, statistic in statistics.items()
-    }
-    counts = category_counts(ratings.codes, question.n_categories)
-    percent_agreement, percent_agreement_pair, fleiss_kappa, krippendorff_alpha = (figures[key] for key in WHOLE)
-    return PanelAgreement(
-        level=level,
-        tie_rule=rule_name(ties, ratings),
-        min_others=min_others,
-        min_common=min_common,
-        unit=unit,
-        n_clusters=groups.n_clusters,
-        n_resamples=int(resamples.repeats.sum()),
-        seed=seed,
-        n_items=int((counts.sum(axis=1) > 0).sum()),
-        n_raters=int((ratings.codes >= 0).any(axis=0).sum()),
-        n_ratings=int(counts.sum()),
-        n_tied_items=_n_tied_items(counts),
-        left_out={why: count for why, count in unpaired(ratings.codes).items() if count},
-        prevalence=_prevalence(ratings, counts),
-        percent_agreement=percent_agreement,
-        percent_agreement_pair=percent_agreement_pair,
-        fleiss_kappa=fleiss_kappa,
-        krippendorff_alpha=krippendorff_alpha,
-        mean_cohen_kappa=_mean_cohen_kappa(question, figures, resamples, places, sampling),
-        pairs=tuple(_pair(question, key, figure) for key, figure in figures.items() if key[0] == "pair"),
-        raters=tuple(_rater(question, column, figures) for column in range(len(ratings.raters))),
-    )
+    question = PanelQuestion.of(ratings, level=level, tie=tie, min_others=min_others, min_common=min_common)
+    drawing = Drawing(unit=unit, seed=seed, min_clusters=min_clusters, n_resamples=n_resamples)
+    (panel,) = answers([question], clusters, drawing)
+    return panel
 
 
-def _statistics(question: _Question) -> dict[Key, Statistic]:
-    q, n_raters = question.n_categories, len(question.ratings.raters)
+def _statistics(ratings: Ratings, level: PanelLevel, ties: Ties, min_others: int) -> dict[Key, Statistic]:
+    q, n_raters = len(ratings.categories), len(ratings.raters)
     whole: tuple[Statistic, ...] = (
         PercentAgreement(q, "item"),
         PercentAgreement(q, "pair"),
         FleissKappa(q),
-        alpha_of(question.level, n_categories=q, values=_numbers(question)),
+        alpha_of(level, n_categories=q, values=_numbers(ratings, level)),
     )
     statistics: dict[Key, Statistic] = dict(zip(WHOLE, whole, strict=True))
     same_or_not = distances_of("unweighted", n_categories=q, weight_matrix=None)
     for first, second in combinations(range(n_raters), 2):
         statistics["pair", first, second] = CohenKappa(same_or_not, first, second)
     for rater in range(n_raters):
-        options = (rater, q, question.ties, question.min_others)
+        options = (rater, q, ties, min_others)
         statistics["annotator_vs_majority", rater, rater] = ShareWithMajority(*options)
         statistics["annotator_vs_majority_kappa", rater, rater] = KappaWithMajority(*options)
     return statistics
@@ -153,42 +186,41 @@ def _has_interval(key: Key, *, n_raters: int) -> bool:
     return key[0] != "pair" or n_raters * (n_raters - 1) // 2 <= MAX_PAIRS_WITH_INTERVALS
 
 
-def _numbers(question: _Question) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
-    if question.level != "interval":
+def _numbers(ratings: Ratings, level: PanelLevel) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+    if level != "interval":
         return None
-    categories = question.ratings.categories
+    categories = ratings.categories
     for category in categories:
         if isinstance(category, bool) or not isinstance(category, (int, float)):
             raise ValueError(f"Category {category!r} is no number; an interval level needs numbers as categories.")
     return np.array(categories, dtype=float)
 
 
-def _pair(question: _Question, key: Key, kappa: Figure) -> PairAgreement:
+def _pair(question: PanelQuestion, key: Key, kappa: Figure) -> PairAgreement:
     _, first, second = key
-    codes, raters = question.codes, question.ratings.raters
-    table = confusion(codes[:, first], codes[:, second], n_categories=question.n_categories)
+    a, b, raters = question.codes[:, first], question.codes[:, second], question.ratings.raters
+    both = (a >= 0) & (b >= 0)
     return PairAgreement(
         first=raters[first],
         second=raters[second],
-        n_common=int(table.sum()),
+        n_common=n_items(both, question.times),
         cohen_kappa=kappa,
-        confusion=tuple(tuple(row) for row in table.tolist()),
+        confusion=cross_counts(a[both], b[both], question.times[both], n_categories=question.n_categories),
     )
 
 
-def _rater(question: _Question, rater: int, figures: dict[Key, Figure]) -> RaterAgreement:
-    votes = votes_of_others(question.codes, rater, question.n_categories, question.ties, question.min_others)
+def _rater(question: PanelQuestion, rater: int, figures: dict[Key, Figure]) -> RaterAgreement:
+    codes, times, q = question.codes, question.times, question.n_categories
+    votes = votes_of_others(codes, rater, q, question.ties, question.min_others)
     return RaterAgreement(
         rater=question.ratings.raters[rater],
-        n_ratings=int(votes.rated.sum()),
+        n_ratings=n_items(votes.rated, times),
         annotator_vs_majority=figures["annotator_vs_majority", rater, rater],
         annotator_vs_majority_kappa=figures["annotator_vs_majority_kappa", rater, rater],
-        n_ties=int((votes.rated & votes.tied).sum()),
-        n_few_others=int((votes.rated & ~votes.enough).sum()),
-        confusion=confusion_with_majority(
-            question.codes, rater, question.n_categories, question.ties, question.min_others
-        ),
-        other_rules=tuple(_under_rule(question, rater, rule) for rule in other_rules(question.ratings, question.ties)),
+        n_ties=n_items(votes.rated & votes.tied, times),
+        n_few_others=n_items(votes.rated & ~votes.enough, times),
+        confusion=confusion_with_majority(codes, times, votes, rater=rater, n_categories=q),
+        other_rules=under_other_rules(question.ratings, codes, times, rater, question.ties, question.min_others),
     )
 
 
@@ -206,15 +238,21 @@ def other_rules(ratings: Ratings, ties: Ties) -> list[Ties]:
     return [rule for rule in rules if rule != ties]
 
 
-def _under_rule(question: _Question, rater: int, rule: Ties) -> OtherRule:
-    options = (rater, question.n_categories, rule, question.min_others)
-    return OtherRule(
-        rule=rule_name(rule, question.ratings),
-        annotator_vs_majority=ShareWithMajority(*options).figure(question.codes),
-        annotator_vs_majority_kappa=(
-            None if rule == "fractional" else KappaWithMajority(*options).figure(question.codes)
-        ),
-    )
+def under_other_rules(
+    ratings: Ratings, codes: Codes, times: Counts, rater: int, ties: Ties, min_others: int
+) -> tuple[OtherRule, ...]:
+    """What one column's figures would be."""
+
+    def under(rule: Ties) -> OtherRule:
+        options = (rater, len(ratings.categories), rule, min_others)
+        share, kappa = ShareWithMajority(*options), KappaWithMajority(*options)
+        return OtherRule(
+            rule=rule_name(rule, ratings),
+            annotator_vs_majority=share.figure(codes, times),
+            annotator_vs_majority_kappa=None if rule == "fractional" else kappa.figure(codes, times),
+        )
+
+    return tuple(map(under, other_rules(ratings, ties)))
 
 
 def rule_name(ties: Ties, ratings: Ratings) -> str:
@@ -222,7 +260,11 @@ def rule_name(ties: Ties, ratings: Ratings) -> str:
 
 
 def _mean_cohen_kappa(
-    question: _Question, figures: dict[Key, Figure], resamples: Resamples, places: dict[Key, int], sampling: Sampling
+    question: PanelQuestion,
+    figures: dict[Key, Figure],
+    resamples: Resamples,
+    places: dict[Key, int],
+    sampling: Sampling,
 ) -> Figure:
     """Cohen's kappa averaged over the pairs that have enough items in common and a kappa at all."""
     pairs = {key: figure for key, figure in figures.items() if key[0] == "pair"}
@@ -236,7 +278,7 @@ def _mean_cohen_kappa(
     used: Mask = np.zeros(len(question.codes), dtype=bool)
     for _, first, second in defined:
         used |= (question.codes[:, first] >= 0) & (question.codes[:, second] >= 0)
-    account = account_of(question.codes, used, reason=reason, left_out=left_out)
+    account = account_of(question.codes, question.times, used, reason=reason, left_out=left_out)
     figure = Figure(
         value=float(np.mean(list(defined.values()))) if defined else None,
         reason=reason,
@@ -250,14 +292,13 @@ def _mean_cohen_kappa(
     return resamples.mean_of([places[key] for key in defined]).with_interval(figure, 0, sampling, is_share=False)
 
 
-def _n_tied_items(counts: Counts) -> int:
+def _n_tied_items(counts: Counts, times: Counts) -> int:
     most = counts.max(axis=1, keepdims=True)
-    return int((((counts == most).sum(axis=1) > 1) & (most[:, 0] > 0)).sum())
+    return n_items(((counts == most).sum(axis=1) > 1) & (most[:, 0] > 0), times)
 
 
 def _prevalence(ratings: Ratings, counts: Counts) -> tuple[Prevalence, ...]:
-    total = int(counts.sum())
-    chosen = counts.sum(axis=0).tolist()
+    total, chosen = int(counts.sum()), counts.tolist()
     return tuple(
         Prevalence(category=category, n_ratings=n, share=n / total if total else None)
         for category, n in zip(ratings.categories, chosen, strict=True)

@@ -103,6 +103,39 @@ def ratings_from_triples(triples: Iterable[Triple], categories: Sequence[Hashabl
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Who rated what, once for every projection of the same labels: record i is about `items[rows[i]]`, by
+    `raters[columns[i]]`, and its label is number `which[i]` of those that differ."""
+
+    items: tuple[Hashable, ...]
+    raters: tuple[Hashable, ...]
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    which: npt.NDArray[np.int64]
+
+    def ratings(self, labels: Sequence[Any], categories: Sequence[Hashable]) -> Ratings:
+        """The matrix on one scale, where `labels` says what each different label is on it. The same as
+        `ratings_from_triples`, errors and all."""
+        places = _places(categories)
+        is_sound = all(label is None or _is_known(label, places) for label in labels)
+        codes_of = np.array(
+            [MISSING if label is None or not is_sound else places[_exact(label)] for label in labels], dtype=np.int64
+        )
+        codes = codes_of[self.which] if len(labels) else np.zeros(0, dtype=np.int64)
+        said = codes >= 0
+        cells = self.rows[said] * max(len(self.raters), 1) + self.columns[said]
+        if not is_sound or len(np.unique(cells)) != len(cells):
+            return ratings_from_triples(self._triples(labels), categories)  # it says what is wrong
+        matrix = np.full((len(self.items), len(self.raters)), MISSING, dtype=np.int64)
+        matrix[self.rows[said], self.columns[said]] = codes[said]
+        return Ratings(items=self.items, raters=self.raters, categories=tuple(categories), codes=matrix)
+
+    def _triples(self, labels: Sequence[Any]) -> Iterable[Triple]:
+        for row, column, label in zip(self.rows.tolist(), self.columns.tolist(), self.which.tolist(), strict=True):
+            yield self.items[row], self.raters[column], labels[label]
+
+
 def check_codes(codes: Codes, *, n_categories: int) -> None:
     """Raise ValueError unless this is a matrix of codes from 0 to n_categories - 1 and MISSING."""
     if codes.ndim != 2 or codes.dtype.kind not in "iu":

@@ -8,9 +8,10 @@ their items, and every statistic of a report shares one draw.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from math import factorial, prod
 
 import numpy as np
@@ -24,10 +25,13 @@ ENUMERATED = 6
 """Up to this many clusters all m^m resamples are counted instead of drawing some."""
 
 BLOCK_CELLS = 2**20
-"""Resamples are worked in blocks of this many numbers of 8 bytes: 8 MB of counts and at most 8 MB of sums at a time."""
+"""Resamples are worked in blocks of this many numbers of 8 bytes: 8 MB of counts, about as much of sums."""
 
 DRAW_CELLS = 2**16
 """Within a block, as many indices are drawn at once as stay in a processor's cache."""
+
+WORTH_MERGING = 0.75
+"""Rows of equal sums are counted together where the rows that differ are fewer than this share."""
 
 COST_OF_BINOMIAL = 13
 """A multinomial takes about this many times longer for each kind than a plain draw for each cluster (measured)."""
@@ -142,43 +146,139 @@ def group_items(codes: Codes, clusters: Sequence[Hashable] | None) -> Clusters:
     return Clusters(order=order, starts=starts, times=np.ones(len(names), dtype=np.int64), independent=False)
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Statistics of one matrix of codes (n_items, n_raters)."""
+
+    statistics: Sequence[Statistic]
+    codes: Codes
+
+
 def resample(
     statistics: Sequence[Statistic], codes: Codes, groups: Clusters, *, rng: np.random.Generator, n_resamples: int
 ) -> Resamples:
-    """Every statistic on every resample. Holds n_rows x (all features) numbers beside a block."""
-    grouped = codes[groups.order]
-    sums = [groups.sums(statistic.features(grouped)) for statistic in statistics]
-    edges = np.cumsum([0, *(one.shape[1] for one in sums)])
-    together = np.hstack(sums) if sums else np.zeros((len(groups.times), 0))
+    """Every statistic on every resample."""
+    (found,) = resample_all([Asked(statistics, codes)], groups, rng=rng, n_resamples=n_resamples)
+    return found
+
+
+def resample_all(
+    asked: Sequence[Asked], groups: Clusters, *, rng: np.random.Generator, n_resamples: int
+) -> list[Resamples]:
+    """Statistics of several matrices about the same items, on one draw; each has the values it would have alone. Holds
+    the sums of every cluster beside a block, and the values."""
+    sums = [ClusterSums.of(one, groups) for one in asked]
     enumerated = groups.n_clusters <= ENUMERATED
     if enumerated:
+        together = np.hstack([one.sums for one in sums])
         counts, repeats = all_resamples(groups.times)
         blocks = iter([counts])
     else:
+        together, alike = alike_rows(np.hstack([one.sums for one in sums]), groups)
         repeats = np.ones(n_resamples, dtype=np.int64)
-        blocks = draws(groups.times, rng=rng, n_resamples=n_resamples, n_features=int(edges[-1]))
-    values = np.full((len(statistics), len(repeats)), np.nan)
+        blocks = draws(groups.times, rng=rng, n_resamples=n_resamples, n_features=together.shape[1], alike=alike)
+    values = [np.full((len(one.statistics), len(repeats)), np.nan) for one in asked]
     done = 0
-    for counts in blocks:
-        totals = counts @ together
-        for place, statistic in enumerate(statistics):
-            part = totals[:, edges[place] : edges[place + 1]]
-            values[place, done : done + len(counts)] = statistic.formula(part).value
-        done += len(counts)
-    comparable = tuple(int(groups.times[one[:, 0] > 0].sum()) for one in sums)
-    return Resamples(values=values, repeats=repeats, n_clusters=comparable, enumerated=enumerated)
+    for totals in _totals(blocks, together):
+        first = 0
+        for one, mine in zip(sums, values, strict=True):
+            part = totals[:, first : first + one.sums.shape[1]]
+            first += one.sums.shape[1]
+            for place, value in enumerate(one.values_of(part)):
+                mine[place, done : done + len(totals)] = value
+        done += len(totals)
+    return [
+        Resamples(values=mine, repeats=repeats, n_clusters=one.n_comparable(groups.times), enumerated=enumerated)
+        for one, mine in zip(sums, values, strict=True)
+    ]
 
 
-def draws(times: Counts, *, rng: np.random.Generator, n_resamples: int, n_features: int = 0) -> Iterator[Floats]:
-    """Blocks (n, n_rows) of how often each row comes when as many clusters are drawn as there are."""
+@dataclass(frozen=True, eq=False)
+class ClusterSums:
+    """The features of statistics added up within clusters; features that are equal on every item stand there once.
+    Those of statistic i are the columns `places[i]`."""
+
+    statistics: Sequence[Statistic]
+    sums: Floats
+    places: tuple[Counts, ...]
+
+    @classmethod
+    def of(cls, asked: Asked, groups: Clusters) -> ClusterSums:
+        """Features depend on what raters said of an item alone, so items that were rated alike are worked once."""
+        grouped = asked.codes[groups.order]
+        _, first, of_item = np.unique(_row_keys(grouped), return_index=True, return_inverse=True)
+        features = [statistic.features(grouped[first]).astype(float) for statistic in asked.statistics]
+        edges = np.cumsum([0, *(one.shape[1] for one in features)])
+        every = np.hstack(features) if features else np.zeros((len(first), 0))
+        columns, place_of = _different(every.T)
+        places = tuple(place_of[start:end] for start, end in pairwise(edges.tolist()))
+        return cls(asked.statistics, groups.sums(np.ascontiguousarray(columns.T)[of_item]), places)
+
+    def values_of(self, totals: Floats) -> Iterator[Floats]:
+        """What each statistic makes of these rows of sums."""
+        for statistic, places in zip(self.statistics, self.places, strict=True):
+            yield statistic.formula(totals[:, places]).value
+
+    def n_comparable(self, times: Counts) -> tuple[int, ...]:
+        """By statistic, the clusters with an item that it can compare."""
+        return tuple(int(times[self.sums[:, places[0]] > 0].sum()) for places in self.places)
+
+
+def alike_rows(together: Floats, groups: Clusters) -> tuple[Floats, Counts | None]:
+    """The different rows of sums, and which of them each cluster has; None where counting them apart is as fast."""
+    if groups.independent:
+        return together, None
+    rows, row_of = _different(together)
+    return (rows, row_of) if len(rows) < WORTH_MERGING * len(together) else (together, None)
+
+
+def _different(rows: Floats) -> tuple[Floats, Counts]:
+    """The rows that differ, and the place of each row among them."""
+    if 0 in rows.shape:
+        return rows, np.arange(len(rows))
+    whole = np.ascontiguousarray(rows + 0.0)  # a zero has one sign
+    keys = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).ravel()
+    _, first, place_of = np.unique(keys, return_index=True, return_inverse=True)
+    return whole[first], place_of
+
+
+def _totals(blocks: Iterable[Floats], together: Floats) -> Iterator[Floats]:
+    """Sums of many resamples at a time, as a formula takes hardly longer for them than for a few."""
+    waiting: list[Floats] = []
+    n_cells = 0
+    for counts in _ahead(blocks):
+        waiting.append(counts @ together)
+        n_cells += waiting[-1].size
+        if n_cells >= BLOCK_CELLS // 2:
+            yield np.concatenate(waiting)
+            waiting, n_cells = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _ahead(blocks: Iterable[Floats]) -> Iterator[Floats]:
+    """The next block is drawn while this one is worked: each takes about half of the time."""
+    coming = iter(blocks)
+    with ThreadPoolExecutor(1) as drawing:
+        following = drawing.submit(next, coming, None)
+        while (block := following.result()) is not None:
+            following = drawing.submit(next, coming, None)
+            yield block
+
+
+def draws(
+    times: Counts, *, rng: np.random.Generator, n_resamples: int, n_features: int = 0, alike: Counts | None = None
+) -> Iterator[Floats]:
+    """Blocks (n, n_rows) of how often each row comes when as many clusters are drawn as there are. Where `alike` says
+    for each row which others count with it, they are counted together, and the draws stay what they were."""
     n_rows, n_clusters = len(times), int(times.sum())
     block = max(1, BLOCK_CELLS // max(n_rows, n_features))
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
-        if n_rows * COST_OF_BINOMIAL < n_clusters:
+        if alike is None and n_rows * COST_OF_BINOMIAL < n_clusters:
             yield rng.multinomial(n_clusters, times / n_clusters, size=size).astype(float)
         else:
-            yield _counted(times, rng=rng, size=size)
+            yield _counted(times, rng=rng, size=size, alike=alike)
 
 
 def all_resamples(times: Counts) -> tuple[Floats, Counts]:
@@ -191,13 +291,15 @@ def all_resamples(times: Counts) -> tuple[Floats, Counts]:
     return counts, np.array([a * b for a, b in zip(orders, of_kind, strict=True)], dtype=np.int64)
 
 
-def _counted(times: Counts, *, rng: np.random.Generator, size: int) -> Floats:
+def _counted(times: Counts, *, rng: np.random.Generator, size: int, alike: Counts | None) -> Floats:
     """Draw clusters one by one and count them: for many rows faster than a multinomial, and the same distribution.
 
     Plain 64-bit indices: narrow ones are drawn no faster and have to be widened for counting.
     """
     n_rows, n_clusters = len(times), int(times.sum())
     row_of = None if n_rows == n_clusters else np.repeat(np.arange(n_rows), times)
+    if alike is not None:
+        row_of, n_rows = (alike if row_of is None else alike[row_of]), int(alike.max(initial=-1)) + 1
     counts = np.empty((size, n_rows))
     step = max(1, DRAW_CELLS // n_clusters)
     for start in range(0, size, step):
@@ -215,6 +317,12 @@ def _alike(codes: Codes, rated: Counts) -> Clusters:
     _, first, times = np.unique(_row_keys(codes[rated]), return_index=True, return_counts=True)
     order = rated[first]
     return Clusters(order=order, starts=np.arange(len(order)), times=times.astype(np.int64), independent=True)
+
+
+def rated_alike(codes: Codes) -> tuple[Codes, Counts]:
+    """The different rows, and how many items have each: no figure depends on more."""
+    _, first, times = np.unique(_row_keys(codes), return_index=True, return_counts=True)
+    return codes[first], times.astype(np.int64)
 
 
 def _row_keys(codes: Codes) -> Counts:

@@ -59,15 +59,18 @@ class Statistic(ABC):
         """One answer for each row of sums (n_rows, n_features)."""
 
     @abstractmethod
-    def account(self, codes: Codes) -> Account:
-        """What was used and what was left out, or why there is no value."""
+    def account(self, codes: Codes, times: Counts) -> Account:
+        """What was used and what was left out, or why there is no value; row i stands for `times[i]` items."""
 
-    def point(self, codes: Codes) -> Estimate:
-        return self.formula(self.features(codes).sum(axis=0, keepdims=True))
+    def point(self, codes: Codes, times: Counts) -> Estimate:
+        return self.formula((times @ self.features(codes))[None])
 
-    def figure(self, codes: Codes) -> Figure:
-        account = self.account(codes)
-        estimate = self.point(codes)
+    def figure(self, codes: Codes, times: Counts | None = None) -> Figure:
+        """`times` where each row of `codes` stands for so many items that were rated alike."""
+        if times is None:
+            times = np.ones(len(codes), dtype=np.int64)
+        account = self.account(codes, times)
+        estimate = self.point(codes, times)
         return Figure(
             value=None if account.reason else number(estimate.value[0]),
             reason=account.reason,
@@ -119,21 +122,32 @@ def table_reason(codes: Codes) -> str | None:
 
 
 def account_of(
-    codes: Codes, used: Mask, *, reason: str | None, left_out: Mapping[str, int], flags: tuple[str, ...] = ()
+    codes: Codes,
+    times: Counts,
+    used: Mask,
+    *,
+    reason: str | None,
+    left_out: Mapping[str, int],
+    flags: tuple[str, ...] = (),
 ) -> Account:
     """The account of a statistic that compares all ratings of the used items."""
     rated = codes[used] >= 0
     return Account(
         reason=reason,
-        n_items=int(used.sum()),
-        n_ratings=int(rated.sum()),
+        n_items=n_items(used, times),
+        n_ratings=int(times[used] @ rated.sum(axis=1)),
         n_raters=int(rated.any(axis=0).sum()),
         left_out={why: int(count) for why, count in left_out.items()},
         flags=flags,
     )
 
 
-def unpaired(codes: Codes) -> dict[str, int]:
+def unpaired(codes: Codes, times: Counts) -> dict[str, int]:
     """Items with too few ratings to compare, by how many they have."""
     n_ratings = (codes >= 0).sum(axis=1)
-    return {"no_rating": int((n_ratings == 0).sum()), "one_rating": int((n_ratings == 1).sum())}
+    return {"no_rating": n_items(n_ratings == 0, times), "one_rating": n_items(n_ratings == 1, times)}
+
+
+def n_items(rows: Mask, times: Counts) -> int:
+    """How many items these rows stand for."""
+    return int(times[rows].sum())

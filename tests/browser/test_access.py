@@ -21,6 +21,7 @@ LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
     *("list_releases", "show_release", "list_runs", "show_run"),
+    *("list_compared_items", "show_item"),
 )
 ACTIONS = {
     *("sign_out", "set_language", "change_preferences", "change_password", "sign_out_elsewhere", "close_account"),
@@ -30,7 +31,7 @@ ACTIONS = {
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again"),
 }
 """What only takes posts and has no page of its own."""
-FILES = {"release_file"}
+FILES = {"release_file", "agreement_csv"}
 """What is saved and not shown."""
 
 
@@ -67,6 +68,7 @@ def addresses(names):
         "show_import": lambda: ["demo", work.pk],
         "preview_item": lambda: ["demo", practice.pk],
         "answer_practice": lambda: ["demo", practice.pk],
+        "show_item": lambda: ["demo", mine[0].item_id],
         "show_run": lambda: ["demo", run_with_everything(project).number],
         "show_release": lambda: ["demo", seal(project).number],
         "set_up": lambda: ["no-such-link"],

@@ -24,7 +24,10 @@ BELOW_SERVICES = (
 )
 SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}"
-    for name in ("stats", "methods", "judges", "tools", "models", "queries", "report_queries", "errors")
+    for name in (
+        *("stats", "methods", "judges", "tools", "models", "errors"),
+        *("queries", "label_queries", "report_queries", "item_queries"),
+    )
 )
 ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
@@ -83,6 +86,7 @@ ROWS = (
         ("config.env", "config.celery", "config.broker", "config.logs", "django", "csp", "celery"),
     ),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
+    Row("shapes that pages draw", files("scoring", ("charts", "lanes")), TEXTS),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
@@ -127,7 +131,7 @@ ROWS = (
     ),
     Row(
         "scoring/models.py or scoring/queries.py",
-        ("scoring/models.py", "scoring/queries.py", "scoring/report_queries.py"),
+        files("scoring", ("models", "queries", "label_queries", "report_queries", "item_queries")),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
     Row(
@@ -157,7 +161,7 @@ ROWS = (
     Row(
         "templatetags/, which get values",
         ("scoring/templatetags/*",),
-        ("django", *PURE_KINDS, "scoring.stats", "scoring.words"),
+        ("django", *PURE_KINDS, "scoring.stats", "scoring.words", "scoring.charts"),
     ),
     Row(
         "a view, form, command or task of annotate",
@@ -174,6 +178,7 @@ ROWS = (
         (
             *("scoring/management/*", "scoring/api/*"),
             *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
+            *files("scoring", ("agreement_shown", "compared_views", "item_views")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks", "words")),
         ),
         (ANYTHING,),

@@ -109,7 +109,7 @@ AUDIENCE = {
     "annotate:list_practice": "leads",
     "annotate:answer_practice": "leads",
     "annotate:reopen_items": "leads",
-    "scoring:show_agreement": "leads",
+    **{f"scoring:{name}": "leads" for name in ("show_agreement", "agreement_csv", "list_compared_items", "show_item")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},

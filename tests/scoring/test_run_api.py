@@ -68,7 +68,10 @@ def test_what_does_not_go_is_refused_by_name(cast, lea, body, problem):
     assert not Run.objects.exists()
 
 
-@pytest.mark.parametrize("body", [{}, {"judge": 7}, {"judge": "lexical", "phases": []}, {"judge": "lexical", "more": 1}])
+LEXICAL = {"judge": "lexical"}
+
+
+@pytest.mark.parametrize("body", [{}, {"judge": 7}, {**LEXICAL, "phases": []}, {**LEXICAL, "more": 1}])
 def test_a_body_of_another_shape_starts_nothing(cast, lea, body):
     assert lea.post(runs(cast), body).status_code in (400, 422)
     assert not Run.objects.exists()

@@ -16,6 +16,7 @@ KIND = TaskKind(
     items=items.items,
     view=view.view,
     parse=label.parse,
+    load=label.load,
     dump=label.dump,
     read_form=form.read_form,
     measures=measures.measures,
@@ -32,4 +33,5 @@ KIND = TaskKind(
     guideline_zh=(FOLDER / "guideline_zh.md").read_text("utf-8"),
     part_titles=settle.PART_TITLES,
     script="reply/reply.js",
+    unmeasured=label.UNMEASURED,
 )

@@ -14,6 +14,7 @@ SPAN_TYPES = ("definition", "reference", "background")
 SCHEMA: Schema = {"labels": list(LABELS), "span_types": list(SPAN_TYPES)}
 FIELDS = {"label", "states_no_result", "spans", "comment"}
 SPAN_FIELDS = {"start", "end", "type", "quote"}
+UNMEASURED = ("spans", "comment")
 
 MAX_SPANS = 500
 """Far above what a reader marks in one reply; bounds what one answer may cost."""
@@ -45,6 +46,12 @@ def parse(data: Mapping[str, Any], schema: Schema, text: str | None) -> ReplyLab
     if problems:
         raise LabelError(*problems)
     return label
+
+
+def load(data: Mapping[str, Any], schema: Schema) -> ReplyLabel:
+    """A label as it was stored; nothing is checked."""
+    spans = tuple(Span(one["start"], one["end"], one["type"], one["quote"]) for one in data.get("spans", ()))
+    return ReplyLabel(data["label"], data.get("states_no_result", False), spans, data.get("comment", ""))
 
 
 def dump(label: ReplyLabel) -> dict[str, Any]:
