@@ -1,7 +1,7 @@
 """`.venv/bin/python benchmarks/judging.py`: what a run of the lexical judge takes, and what it costs annotators.
 
-The same items are judged by the worker of `./run`, woken through the folder of files and then through Redis; a third run
-has annotators who submit beside it. README.md says what the figures mean.
+The same items are judged by the worker of `./run`, woken through the folder of files and then through Redis; a third
+run has annotators who submit beside it. README.md says what the figures mean.
 """
 
 import argparse

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from config import env
 
-# Before numpy is loaded: figures are computed beside people who label, and threads that wait for each other's processors
-# would make them dozens of times slower.
+# Before numpy is loaded: figures are computed beside people who label, and threads that wait for each other's
+# processors would make them dozens of times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -188,7 +188,7 @@ def shown_page(
 
     rows = tuple(
         Compared(
-            *(item, gathered.labels.places[item].cluster, *sources[item]),
+            *(item, gathered.labels.clusters[item], *sources[item]),
             said={
                 str(rater): people.categories[code]
                 for rater, code in zip(people.raters, people.codes[place[item]].tolist(), strict=True)

@@ -205,7 +205,10 @@ def gather(
     }
     chosen = max(under, default=None) if protocol is None else protocol
     of_protocol = under.get(chosen) or every.where(every.protocol == -1)
-    labels = of_protocol.of_places(filters)
+    labels = of_protocol
+    if filters:
+        items = report_queries.items_where(project, phase=phase, wanted=filters)
+        labels = of_protocol.where(np.isin(of_protocol.item, items))
     row_of_run = chosen_run(project, phase, run)
     facts = Facts(
         phase=phase,
@@ -286,7 +289,7 @@ def table_of(labels: Labels, kind: TaskKind, schemas: Schemas) -> Labelled:
         which=which,
     )
     said = [kind.load(json.loads(labels.texts[text]), schemas[protocol]) for protocol, text in different.T.tolist()]
-    return Labelled(records, said, [labels.places[item].cluster for item in items.tolist()])
+    return Labelled(records, said, [labels.clusters[item] for item in items.tolist()])
 
 
 def verdicts_on(measures: Sequence[Measure], gathered: Gathered, kind: TaskKind, schemas: Schemas) -> list[Verdicts]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,6 @@ from annotate.models import Annotation, Assignment, Item, Membership, Project, P
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-
-class Place(NamedTuple):
-    """Where an item stands."""
-
-    cluster: str
-    language: str | None
-    area: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +31,8 @@ class Labels:
     annotation: Numbers
     raters: Sequence[str]
     texts: Sequence[str]
-    places: Mapping[int, Place]
+    clusters: Mapping[int, str]
+    """Of every item of the phase."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -49,17 +42,6 @@ class Labels:
         return replace(
             self, **{name: value[chosen] for name, value in columns.items() if isinstance(value, np.ndarray)}
         )
-
-    def of_places(self, wanted: Mapping[str, str]) -> Labels:
-        """Those of items that stand where each filter wants it."""
-        if not wanted:
-            return self
-        items = [
-            item
-            for item, place in self.places.items()
-            if all(getattr(place, name) == value for name, value in wanted.items())
-        ]
-        return self.where(np.isin(self.item, items))
 
     def last_of_each(self) -> Labels:
         """One label of a rater and item: where a new protocol opened the item again, that of the later round."""
@@ -99,12 +81,7 @@ def rated_labels(
 
     The statement of the labels joins no items: the databases would begin with them and take twice as long.
     """
-    places = {
-        pk: Place(*place)
-        for pk, *place in Item.objects.filter(project=project, phase=phase).values_list(
-            "pk", "cluster", "trace__language", "trace__area"
-        )
-    }
+    clusters = dict(Item.objects.filter(project=project, phase=phase).values_list("pk", "cluster"))
     codes = dict(Membership.objects.filter(project=project).order_by("code").values_list("pk", "code"))
     rounds = {pk: rest for pk, *rest in Round.objects.filter(project=project).values_list("pk", "number", "purpose")}
     protocols = dict(Protocol.objects.filter(project=project).values_list("pk", "number"))
@@ -120,10 +97,10 @@ def rated_labels(
         annotation=numbers(annotation),
         raters=tuple(codes.values()),
         texts=tuple(texts),
-        places=places,
+        clusters=clusters,
     )
     counts = np.array([rounds[one][1] in RATING_ROUNDS for one in in_round], dtype=bool)
-    counts &= np.isin(found.item, list(places))
+    counts &= np.isin(found.item, list(clusters))
     order = np.lexsort((numbers([rounds[one][0] for one in in_round]), found.rater, found.item))
     chosen = found.where(order[counts[order]])
     return chosen if among is None else chosen.where(np.isin(chosen.annotation, among))

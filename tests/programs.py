@@ -178,7 +178,7 @@ def rabbitmq():
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
     }
     environment = {**os.environ, **ours}
-    quiet = {"env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet = {"env": environment, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)}
     process = subprocess.Popen([RABBITMQ], start_new_session=True, **quiet)
     try:
         wait_for_port(port, process)

@@ -63,8 +63,10 @@ def _grouped(matrices: Sequence[Codes], clusters: Sequence[Hashable] | None) -> 
     found = []
     for codes in matrices:
         rated = (codes >= 0).any(axis=1).tobytes()
-        groups = known.get(rated) or group_items(codes, clusters)
-        if not groups.independent:
-            known[rated] = groups
-        found.append(groups)
+        before = known.get(rated)
+        if before is None:
+            known[rated] = before = group_items(codes, clusters)
+            found.append(before)
+        else:
+            found.append(group_items(codes, None) if before.independent else before)
     return found

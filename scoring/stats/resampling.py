@@ -33,6 +33,8 @@ DRAW_CELLS = 2**16
 WORTH_MERGING = 0.75
 """Rows of equal sums are counted together where the rows that differ are fewer than this share."""
 
+COUNTED_KEYS = 2**20
+
 COST_OF_BINOMIAL = 13
 """A multinomial takes about this many times longer for each kind than a plain draw for each cluster (measured)."""
 
@@ -165,8 +167,8 @@ def resample(
 def resample_all(
     asked: Sequence[Asked], groups: Clusters, *, rng: np.random.Generator, n_resamples: int
 ) -> list[Resamples]:
-    """Statistics of several matrices about the same items, on one draw; each has the values it would have alone. Holds
-    the sums of every cluster beside a block, and the values."""
+    """Statistics of several matrices about the same items, on one draw of their clusters; each has the values that it
+    would have alone. Holds the sums of every cluster beside a block, and the values."""
     sums = [ClusterSums.of(one, groups) for one in asked]
     enumerated = groups.n_clusters <= ENUMERATED
     if enumerated:
@@ -174,9 +176,9 @@ def resample_all(
         counts, repeats = all_resamples(groups.times)
         blocks = iter([counts])
     else:
-        together, alike = alike_rows(np.hstack([one.sums for one in sums]), groups)
+        together, times, alike = _merged(np.hstack([one.sums for one in sums]), groups)
         repeats = np.ones(n_resamples, dtype=np.int64)
-        blocks = draws(groups.times, rng=rng, n_resamples=n_resamples, n_features=together.shape[1], alike=alike)
+        blocks = draws(times, rng=rng, n_resamples=n_resamples, n_features=together.shape[1], alike=alike)
     values = [np.full((len(one.statistics), len(repeats)), np.nan) for one in asked]
     done = 0
     for totals in _totals(blocks, together):
@@ -206,7 +208,7 @@ class ClusterSums:
     def of(cls, asked: Asked, groups: Clusters) -> ClusterSums:
         """Features depend on what raters said of an item alone, so items that were rated alike are worked once."""
         grouped = asked.codes[groups.order]
-        _, first, of_item = np.unique(_row_keys(grouped), return_index=True, return_inverse=True)
+        first, of_item, _ = _numbered(_row_keys(grouped))
         features = [statistic.features(grouped[first]).astype(float) for statistic in asked.statistics]
         edges = np.cumsum([0, *(one.shape[1] for one in features)])
         every = np.hstack(features) if features else np.zeros((len(first), 0))
@@ -224,12 +226,15 @@ class ClusterSums:
         return tuple(int(times[self.sums[:, places[0]] > 0].sum()) for places in self.places)
 
 
-def alike_rows(together: Floats, groups: Clusters) -> tuple[Floats, Counts | None]:
-    """The different rows of sums, and which of them each cluster has; None where counting them apart is as fast."""
-    if groups.independent:
-        return together, None
+def _merged(together: Floats, groups: Clusters) -> tuple[Floats, Counts, Counts | None]:
+    """The rows of sums to multiply with, and how `draws` is to count them. Where each item is its own cluster, rows of
+    equal sums become one. Else the draw stays that of the clusters, whatever is asked; they are counted together."""
     rows, row_of = _different(together)
-    return (rows, row_of) if len(rows) < WORTH_MERGING * len(together) else (together, None)
+    if len(rows) > (1 if groups.independent else WORTH_MERGING) * (len(together) - 1):
+        return together, groups.times, None
+    if groups.independent:
+        return rows, np.bincount(row_of, weights=groups.times).astype(np.int64), None
+    return rows, groups.times, row_of
 
 
 def _different(rows: Floats) -> tuple[Floats, Counts]:
@@ -314,15 +319,29 @@ def _counted(times: Counts, *, rng: np.random.Generator, size: int, alike: Count
 
 def _alike(codes: Codes, rated: Counts) -> Clusters:
     """Every item its own cluster: items with the same ratings add the same to any sum, so one row serves them all."""
-    _, first, times = np.unique(_row_keys(codes[rated]), return_index=True, return_counts=True)
+    first, _, times = _numbered(_row_keys(codes[rated]))
     order = rated[first]
-    return Clusters(order=order, starts=np.arange(len(order)), times=times.astype(np.int64), independent=True)
+    return Clusters(order=order, starts=np.arange(len(order)), times=times, independent=True)
 
 
 def rated_alike(codes: Codes) -> tuple[Codes, Counts]:
     """The different rows, and how many items have each: no figure depends on more."""
-    _, first, times = np.unique(_row_keys(codes), return_index=True, return_counts=True)
-    return codes[first], times.astype(np.int64)
+    first, _, times = _numbered(_row_keys(codes))
+    return codes[first], times
+
+
+def _numbered(keys: Counts) -> tuple[Counts, Counts, Counts]:
+    """Of the different keys in their order: where each stands first, the number of every key, and how often each
+    comes. A few raters have so few keys that counting them is faster than sorting."""
+    if keys.max(initial=0) >= COUNTED_KEYS:
+        _, first, number, times = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        return first, number, times.astype(np.int64)
+    counts = np.bincount(keys)
+    place = np.zeros(len(counts), dtype=np.int64)
+    place[keys[::-1]] = np.arange(len(keys))[::-1]
+    known = np.flatnonzero(counts)
+    number = np.cumsum(counts > 0) - 1
+    return place[known], number[keys], counts[known]
 
 
 def _row_keys(codes: Codes) -> Counts:

@@ -28,7 +28,7 @@ ACTIONS = {
     *("make_token", "revoke_token", "keep_alive", "submit_annotation", "save_draft", "report_problem", "open_phase"),
     *("preview_guideline", "reopen_items", "make_invite", "revoke_invite", "retire_member", "bring_back_member"),
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
-    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again"),
+    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
 }
 """What only takes posts and has no page of its own."""
 FILES = {"release_file", "agreement_csv"}

@@ -104,7 +104,7 @@ def test_figures_are_for_leads(cast, who):
 def test_it_takes_a_fixed_number_of_statements(cast, lea, n):
     for _ in range(n):
         make_submitted(cast.ana, make_item(cast.project))
-    for expected in (20, 16):  # the second time the stored report is shown
+    for expected in (24, 8):  # the second time the stored report is shown
         with CaptureQueriesContext(connection) as captured:
             assert lea.get(address(cast)).status_code == 200
         assert len(captured) == expected

@@ -135,5 +135,5 @@ def test_the_list_takes_as_many_statements_however_many_labels(client, world, dj
     cast, _ = world
     for number in range(more):
         make_submitted(make_member(cast.project, f"n{number}"), make_item(cast.project))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(16):
         listed(client, cast, **JUDGE)
