@@ -3,11 +3,10 @@
 import pytest
 
 from annotate import lead_queries, queries
-from annotate.models import Annotation, Assignment, ImportBatch, Membership, Post, Settlement
+from annotate.models import Assignment, ImportBatch, Membership, Post
 from annotate.traces import base
 from tests.factories import (
     NOW,
-    make_annotation,
     make_assignment,
     make_batch,
     make_cast,
@@ -47,7 +46,6 @@ READS = {
     "memberships_of": lambda cast, one: [row.project.slug for row in queries.memberships_of(cast.ana.person)],
     "plannable_items": plannable,
     "last_place": lambda cast, one: queries.last_place(cast.ana.pk, one.round_id),
-    "rated_rows": lambda cast, one: lead_queries.rated_rows(cast.project, phase="main"),
     "problem_reports": lambda cast, one: lead_queries.problem_reports(cast.project),
     "own_submitted": lambda cast, one: list(queries.own_submitted(cast.ana.person, cast.project.slug, before=None)),
     "guideline_for": lambda cast, one: queries.guideline_for(cast.ana.person, cast.project.slug),
@@ -79,70 +77,6 @@ def test_what_comes_later_or_is_private_is_not_even_read(cast):
     assert indexes == [0, 3]
     indexes = [message.index for message in queries.messages_shown(trace.pk, up_to=4, requester_only=False)]
     assert indexes == [0, 1, 2, 3, 4]
-
-
-# Which labels enter human agreement
-
-
-def rated(cast, phase="main"):
-    return [(row.rater, row.label["label"]) for row in lead_queries.rated_rows(cast.project, phase=phase)]
-
-
-def test_labels_of_the_phase_come_by_item_and_code_with_their_cluster_and_protocol(cast):
-    trace = make_trace(cast.project, cluster="task-7")
-    first, second = (make_item(trace=trace, reply=index) for index in (3, 5))
-    make_submitted(cast.ben, first)
-    make_submitted(cast.ana, first, "unrepairable_or_no_answer")
-    make_submitted(cast.ana, second)
-    rows = lead_queries.rated_rows(cast.project, phase="main")
-    assert [(row.item, row.rater) for row in rows] == [(first.pk, "a1"), (first.pk, "a2"), (second.pk, "a1")]
-    assert {(row.cluster, row.protocol, row.round_purpose) for row in rows} == {("task-7", 1, "first")}
-    assert rows[0].label["label"] == "unrepairable_or_no_answer"
-
-
-def test_another_phase_another_project_and_unfinished_items_are_left_out(cast):
-    make_submitted(cast.ana)
-    make_submitted(cast.ana, make_item(cast.project, phase="practice"))
-    make_submitted(cast.ana, make_item(cast.project, phase="pilot"), "unrepairable_or_no_answer")
-    make_submitted(cast.zoe)
-    make_assignment(cast.ana, state=State.OPEN, draft={"fields": {"label": "readable"}})
-    make_assignment(cast.ana, state=State.LOCKED)
-    make_assignment(cast.ana, state=State.PROBLEM)
-    assert rated(cast) == [("a1", "readable")]
-    assert rated(cast, "pilot") == [("a1", "unrepairable_or_no_answer")]
-
-
-def test_a_withdrawn_item_is_left_out_with_its_label(cast):
-    assignment = make_submitted(cast.ana)
-    assert rated(cast) == [("a1", "readable")]
-    Assignment.objects.filter(pk=assignment.pk).update(state=State.WITHDRAWN)
-    assert rated(cast) == []
-
-
-def test_informed_labels_and_later_rounds_are_left_out(cast):
-    assignment = make_submitted(cast.ana)
-    later = make_round(cast.project, "sent_back")
-    make_submitted(cast.ana, assignment.item, "unrepairable_or_no_answer", round=later)
-    assert rated(cast) == [("a1", "readable")]
-    Annotation.objects.filter(assignment=assignment).update(informed=True)
-    assert rated(cast) == []
-
-
-def test_only_the_current_label_counts(cast):
-    make_annotation(make_submitted(cast.ana), "unrepairable_or_no_answer")
-    assert rated(cast) == [("a1", "unrepairable_or_no_answer")]
-
-
-def test_what_was_said_of_an_item_with_a_known_answer_is_a_label_like_any_other(cast):
-    assignment = make_submitted(cast.ana)
-    Settlement.objects.create(item=assignment.item, label={"label": "readable"}, how=Settlement.How.KNOWN)
-    assert rated(cast) == [("a1", "readable")]
-
-
-def test_labels_stay_when_their_annotator_leaves(cast):
-    make_submitted(cast.ana)
-    Membership.objects.filter(pk=cast.ana.pk).update(left_at=NOW)
-    assert rated(cast) == [("a1", "readable")]
 
 
 # For leads

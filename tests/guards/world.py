@@ -218,7 +218,8 @@ def decide(project, items, member) -> None:
 def judge_and_seal(project, items) -> None:
     """A judge's run with a job that was given up, a report, and a gold set."""
     run = factories.make_run(project, items=items)
-    factories.make_work(project, kind="verdict", key=f"verdict {run.pk}", group=run.group, state="dead", error="!")
+    dead = {"kind": "verdict", "group": run.group, "state": "dead", "error": "!", "payload": {"item": items[1].pk}}
+    factories.make_work(project, key=f"verdict {run.pk}", **dead)
     factories.make_report(project)
     factories.make_release(project, items)
 
