@@ -336,7 +336,8 @@ def test_the_commands_of_the_readme_work_on_a_fresh_demo_installation_as_they_st
         said[" ".join(words)] = one = Said(*words)
         assert one.code == 0, f"{words}: {one.err}"
     assert [words[0] for words in readme_commands()] == [
-        *("inspect_traces", "create_project", "list_projects", "import_traces", "agreement", "agreement"),
+        *("inspect_traces", "create_project", "list_projects", "import_traces", "agreement", "run_judge"),
+        *("seal_release", "export_release", "agreement"),
     ]
     new = {line.split()[1] for text in said.values() for line in text.out.splitlines() if " password " in line}
     assert new == {"rosa", "tim"}
