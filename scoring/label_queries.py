@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -86,39 +87,54 @@ def rated_labels(
     rounds = {pk: rest for pk, *rest in Round.objects.filter(project=project).values_list("pk", "number", "purpose")}
     protocols = dict(Protocol.objects.filter(project=project).values_list("pk", "number"))
     raters = {pk: place for place, pk in enumerate(codes)}
-    item, rater, label, protocol, in_round, annotation = columns_of(project, leave, among)
     texts: dict[str, int] = {}
+    parts = [numbers_of(rows, texts) for rows in rows_said(project, leave, among)]
+    columns = np.hstack([np.zeros((6, 0), dtype=np.int64), *parts])
+    item, member, label, protocol, in_round, annotation = columns
     found = Labels(
-        item=numbers(item),
-        rater=numbers([raters[one] for one in rater]),
-        label=numbers([texts.setdefault(one, len(texts)) for one in label]),
-        protocol=numbers([protocols[one] for one in protocol]),
-        is_again=np.array([rounds[one][1] == Round.Purpose.PROTOCOL for one in in_round], dtype=bool),
-        annotation=numbers(annotation),
+        item=item,
+        rater=translated(member, raters),
+        label=label,
+        protocol=translated(protocol, protocols),
+        is_again=np.isin(in_round, [pk for pk, (_, why) in rounds.items() if why == Round.Purpose.PROTOCOL]),
+        annotation=annotation,
         raters=tuple(codes.values()),
         texts=tuple(texts),
         clusters=clusters,
     )
-    counts = np.array([rounds[one][1] in RATING_ROUNDS for one in in_round], dtype=bool)
-    counts &= np.isin(found.item, list(clusters))
-    order = np.lexsort((numbers([rounds[one][0] for one in in_round]), found.rater, found.item))
+    counts = np.isin(in_round, [pk for pk, (_, why) in rounds.items() if why in RATING_ROUNDS])
+    counts &= np.isin(item, list(clusters))
+    order = np.lexsort((translated(in_round, {pk: number for pk, (number, _) in rounds.items()}), found.rater, item))
     chosen = found.where(order[counts[order]])
     return chosen if among is None else chosen.where(np.isin(chosen.annotation, among))
 
 
-def columns_of(project: Project, leave: Sequence[str], among: Numbers | None) -> Sequence[Sequence[Any]]:
-    """Item, member, label, protocol, round and id of what members of a project have said, in any round: one
+PART = 10_000
+"""Rows that are held at a time: more of them would keep the garbage collector busy."""
+
+
+def rows_said(project: Project, leave: Sequence[str], among: Numbers | None) -> Iterator[list[tuple[Any, ...]]]:
+    """Parts of what members of a project have said, in any round: item, member, label, protocol, round and id; one
     statement."""
     then: dict[str, Any] = {"assignment__state": Assignment.State.SUBMITTED, "is_current": True}
     if among is not None:
         then = {"pk__range": (int(among.min(initial=0)), int(among.max(initial=0)))}
-    rows = Annotation.objects.filter(**then, informed=False, assignment__annotator__project=project).order_by()
-    columns = rows.values_list(
+    said = Annotation.objects.filter(**then, informed=False, assignment__annotator__project=project).order_by()
+    rows = said.values_list(
         *("assignment__item_id", "assignment__annotator_id", WithoutFields(F("label"), leave)),
         *("protocol_id", "assignment__round_id", "pk"),
-    )
-    return list(zip(*columns.iterator(chunk_size=10_000), strict=True)) or [()] * 6
+    ).iterator(chunk_size=PART)
+    while part := list(islice(rows, PART)):
+        yield part
 
 
-def numbers(values: Sequence[int]) -> Numbers:
-    return np.array(values, dtype=np.int64)
+def numbers_of(rows: Sequence[tuple[Any, ...]], texts: dict[str, int]) -> Numbers:
+    """These rows as columns of numbers; `texts` learns the number of each label that is new."""
+    item, member, label, *others = zip(*rows, strict=True)
+    return np.array([item, member, [texts.setdefault(one, len(texts)) for one in label], *others], dtype=np.int64)
+
+
+def translated(numbers: Numbers, to: Mapping[int, int]) -> Numbers:
+    """Each number as what it stands for. Few differ."""
+    different, which = np.unique(numbers, return_inverse=True)
+    return np.array([to[one] for one in different.tolist()], dtype=np.int64)[which]

@@ -54,6 +54,15 @@ def test_what_is_parsed_and_dumped_comes_back_as_it_was(kind, data, text):
     assert hash(label) == hash(parse(kind, data, text))
 
 
+@pytest.mark.parametrize(("kind", "data", "text"), each("PARSED"))
+def test_what_was_stored_is_read_without_being_checked_and_measures_need_no_more_than_they_say(kind, data, text):
+    label = parse(kind, data, text)
+    assert kind.load(kind.dump(label), kind.schema) == label
+    part = kind.load({name: value for name, value in data.items() if name not in kind.unmeasured}, kind.schema)
+    for measure in kind.measures(kind.schema):
+        assert measure.rate(part) == measure.rate(label)
+
+
 @pytest.mark.parametrize(("kind", "data", "text", "code", "field"), each("REFUSED"))
 def test_what_cannot_be_a_label_is_refused_with_its_code_and_field(kind, data, text, code, field):
     with pytest.raises(LabelError) as refusal:
