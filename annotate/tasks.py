@@ -4,7 +4,7 @@ of."""
 import logging
 import threading
 
-from celery import shared_task, signals
+from celery import bootsteps, current_app, shared_task, signals
 from django.db import connection
 
 from annotate import importing, waking, work
@@ -77,6 +77,19 @@ def begin(**_):
 @signals.worker_shutting_down.connect
 def hear_of_the_end(**_):
     work.STOPPING.set()
+
+
+class ClaimNoMore(bootsteps.StartStopStep):
+    """Celery breaks down on SIGQUIT, as it cannot cancel what threads do, and says nothing of its end. It waits for
+    these threads then, and they would do all jobs there are."""
+
+    requires = {"celery.worker.components:Pool"}
+
+    def stop(self, worker):
+        hear_of_the_end()
+
+
+current_app.steps["worker"].add(ClaimNoMore)
 
 
 @signals.worker_shutdown.connect

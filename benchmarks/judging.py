@@ -4,27 +4,22 @@ The same items are judged by the worker of `./run`, woken through the folder of 
 run has annotators who submit beside it. README.md says what the figures mean.
 """
 
-import argparse
-import json
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script only finds what is in its own folder
 
 from benchmarks.figures import Figure, percentile
 from benchmarks.installations import Installation, durable_postgresql, say
-from benchmarks.serve import conditions, context, line_of
+from benchmarks.measuring import measure
 from benchmarks.upload import after, submits
 from benchmarks.visitors import Visitor
 from tests import programs
-from tests.suite import ENDING, end
 
 ITEMS_A_SECOND, FLAT, SUBMIT = 100, 1.3, 2.0
 
@@ -43,22 +38,8 @@ QUICK = Plan(items=600, annotators=4, quiet_seconds=3)
 
 
 def main(words):
-    for number in ENDING:
-        signal.signal(number, end)
-    parser = argparse.ArgumentParser(description="Measure a run of a judge; see benchmarks/README.md.")
-    parser.add_argument("--quick", action="store_true", help="few items, to see that it works")
-    parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL instead of SQLite")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    options = parser.parse_args(words)
-    plan = QUICK if options.quick else Plan()
-    with tempfile.TemporaryDirectory(prefix="sightline-benchmark-") as folder:
-        bench = Bench(plan, Path(folder), options.postgresql)
-        rows = [{**asdict(figure), "met": figure.is_met} for figure in bench.figures()]
-    for row in rows:
-        (say if options.json else print)(line_of(row))
-    said = context(plan, bench)
-    print(json.dumps({"context": said, "figures": rows}) if options.json else conditions(said), flush=True)
-    return int(any(row["met"] is False for row in rows))
+    about = "Measure a run of a judge; see benchmarks/README.md."
+    return measure(words, about=about, quick="few items, to see that it works", bench=Bench, plans=(Plan(), QUICK))
 
 
 class Bench:

@@ -4,20 +4,17 @@ While a lead uploads a file of 200 MB and the worker imports it, annotators of a
 how the memory of the web processes and the time of a submit compare with before; README.md says what the figures mean.
 """
 
-import argparse
 import http.client
 import json
 import random
 import resource
 import selectors
-import signal
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,9 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script only
 from benchmarks import material
 from benchmarks.figures import Figure, percentile
 from benchmarks.installations import Installation, below, durable_postgresql, say
-from benchmarks.serve import conditions, context, line_of
+from benchmarks.measuring import measure
 from benchmarks.visitors import TOKEN, Visitor
-from tests.suite import ENDING, end
 
 INCOMING = "incoming"
 ROWS_CHARACTERS = 16_000
@@ -53,22 +49,8 @@ QUICK = Plan(megabytes=10, annotators=4, items=200, quiet_seconds=5)
 
 
 def main(words):
-    for number in ENDING:
-        signal.signal(number, end)
-    parser = argparse.ArgumentParser(description="Measure what an upload costs; see benchmarks/README.md.")
-    parser.add_argument("--quick", action="store_true", help="a small file, to see that it works")
-    parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL instead of SQLite")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    options = parser.parse_args(words)
-    plan = QUICK if options.quick else Plan()
-    with tempfile.TemporaryDirectory(prefix="sightline-benchmark-") as folder:
-        bench = Bench(plan, Path(folder), options.postgresql)
-        rows = [{**asdict(figure), "met": figure.is_met} for figure in bench.figures()]
-    for row in rows:
-        (say if options.json else print)(line_of(row))
-    said = context(plan, bench)
-    print(json.dumps({"context": said, "figures": rows}) if options.json else conditions(said), flush=True)
-    return int(any(row["met"] is False for row in rows))
+    about = "Measure what an upload costs; see benchmarks/README.md."
+    return measure(words, about=about, quick="a small file, to see that it works", bench=Bench, plans=(Plan(), QUICK))
 
 
 class Bench:

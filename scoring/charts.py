@@ -74,8 +74,13 @@ class Axis:
     sentences: tuple[AxisRow, ...]
 
     @property
-    def notes(self) -> list[AxisRow]:
-        return [dot.row for dot in self.dots if dot.row.note]
+    def notes(self) -> list[tuple[str, str]]:
+        """What is said of dots, each thing once: the names of its rows, and the note."""
+        names: dict[str, list[str]] = {}
+        for dot in self.dots:
+            if dot.row.note:
+                names.setdefault(dot.row.note, []).append(dot.row.name)
+        return [(", ".join(those), note) for note, those in names.items()]
 
 
 def axis(rows: Sequence[AxisRow]) -> Axis:

@@ -158,18 +158,3 @@ def dead_jobs(run: Run, *, limit: int) -> list[DeadJob]:
     return [
         DeadJob(row.pk, row.payload["item"], row.error, row.attempts, row.ended_at) for row in rows[:limit]
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a run said of an item, as a label of the kind; None where that is none."""
-
-    item: int
-    label: dict[str, Any] | None
-    is_unreadable: bool
-
-
-def verdict_labels(run: Run) -> list[Said]:
-    """The first sample of every item, by item."""
-    rows = Verdict.objects.filter(run=run, sample=0).order_by("item")
-    return [Said(*row) for row in rows.values_list("item", "label", "is_unreadable").iterator(chunk_size=5000)]

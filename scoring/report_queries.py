@@ -56,10 +56,11 @@ def items_where(project: Project, *, phase: str, wanted: Mapping[str, str]) -> l
     return list(Item.objects.filter(project=project, phase=phase, **of_items(wanted)).values_list("pk", flat=True))
 
 
-def values_of(project: Project, name: str, *, phase: str) -> list[str]:
-    """What items of a phase have where a filter looks."""
-    items = Item.objects.filter(project=project, phase=phase)
-    return [one for one in items.order_by(PLACES[name]).values_list(PLACES[name], flat=True).distinct() if one]
+def values_of(project: Project, name: str, *, phase: str, most: int | None = None) -> list[str]:
+    """What items of a phase have where a filter looks, in order; with `most` no more than so many, which then are the
+    first that were met and not the first in order."""
+    items = Item.objects.filter(project=project, phase=phase, **{f"{PLACES[name]}__gt": ""}).order_by()
+    return sorted(items.values_list(PLACES[name], flat=True).distinct()[:most])
 
 
 def n_problems(project: Project, *, phase: str, wanted: Mapping[str, str]) -> int:

@@ -116,8 +116,13 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "waits_long": is_waiting and timezone.now() - run.started_at > LONG_WAIT,
         "dead": [(job, gettext(job.sentence)) for job in dead[:N_DEAD]],
         "has_more_dead": len(dead) > N_DEAD,
-        "settings": [(name, value) for name, value in run.judge.settings.items() if value not in ([], "", None)],
+        "settings": [(name, shown(value)) for name, value in run.judge.settings.items() if value not in ([], "", None)],
     }
+
+
+def shown(value) -> str:
+    """A setting as it is read: names of a list by commas."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def turned(request, project, number, act) -> HttpResponse:

@@ -75,7 +75,12 @@ def choices(project: Project, filters: Filters) -> dict[str, object]:
         "all_protocols": sorted(schemas, reverse=True),
         "runs": report_queries.runs_with_verdicts(project, phase=filters.phase),
         "places": [
-            (name, title, report_queries.values_of(project, name, phase=filters.phase), getattr(filters, name))
+            (
+                name,
+                title,
+                report_queries.values_of(project, name, phase=filters.phase, most=MOST_CHOICES + 1),
+                getattr(filters, name),
+            )
             for name, title in (
                 ("language", gettext("Language")),
                 ("area", gettext("Area")),

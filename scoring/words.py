@@ -8,27 +8,12 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.utils.translation import gettext, gettext_noop
 
 from annotate.kinds.base import Measure
+from annotate.rules.figure_words import REASONS
 from scoring.comparing import CLUSTER, ITEM, AgreementReport, MeasureReport
 from scoring.stats.judge import JudgeAgreement
 from scoring.stats.panel_results import PanelAgreement, RaterAgreement
 from scoring.stats.results import CONFIDENCE, Figure
 
-REASONS = {
-    "empty": gettext_noop("No ratings yet."),
-    "one_rater": gettext_noop("Needs a second rater."),
-    "no_overlap": gettext_noop("No item was rated by two of them."),
-    "one_category": gettext_noop(
-        "Everyone chose the same: chance-corrected agreement cannot be estimated because there is no variation."
-    ),
-    "no_comparable_items": gettext_noop("The others tie, or are too few, on every item."),
-    "few_common_items": gettext_noop("No pair of raters has enough items in common."),
-}
-INTERVAL_REASONS = {
-    "too_few_clusters": gettext_noop("too few clusters for an interval"),
-    "degenerate_resamples": gettext_noop("too many resamples have no value; no interval shown"),
-    "all_resamples_equal": gettext_noop("no variation between clusters; no interval shown"),
-    "too_many_pairs": gettext_noop("too many pairs for intervals"),
-}
 FLAGS = {
     "rater_constant": gettext_noop("one rater used one category only"),
     "one_category": gettext_noop("everyone chose the same"),
@@ -89,7 +74,7 @@ def interval_words(figure: Figure) -> str:
         }
     if figure.value is None or not figure.interval_reason:
         return ""
-    return gettext(INTERVAL_REASONS.get(figure.interval_reason) or REASONS[figure.interval_reason])
+    return gettext(REASONS[figure.interval_reason])
 
 
 def notes(figure: Figure) -> str:

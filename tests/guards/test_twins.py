@@ -10,7 +10,9 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from annotate import work
 from annotate.models import Assignment, Event, Invite, Item, Membership, Project, Settlement, Trace, Work
+from scoring.running import start_run
 from tests.factories import (
     NOW,
     make_annotation,
@@ -147,6 +149,12 @@ def a_judge_has_run(cast):
     make_verdict(run, cast.practising.item, None, is_unreadable=True)
 
 
+def a_judge_runs(cast):
+    """From its start to its end, by the product's own hands."""
+    run = start_run(person=cast.lea.person, project=cast.project, judge="lexical", phases=["practice", "main"])
+    assert work.drain(run.group)[Work.State.DONE] == run.n_items == 4
+
+
 def a_judge_is_at_work(cast):
     run = make_run(cast.project, ended_at=None, n_items=1)
     key = f"verdict:{run.pk}:{cast.second.item.pk}:0"
@@ -167,7 +175,8 @@ def a_gold_set_is_sealed(cast):
 
 
 HIDDEN = (
-    *(a_judge_has_run, a_judge_is_at_work, a_judge_broke_down, figures_are_computed, a_gold_set_is_sealed),
+    *(a_judge_runs, a_judge_has_run, a_judge_is_at_work, a_judge_broke_down),
+    *(figures_are_computed, a_gold_set_is_sealed),
     *(ben_disagrees, ben_reports, ben_leaves, ben_is_paused, ben_is_asked_again, somebody_joins, more_comes_in),
     *(it_is_settled, the_model_is_another, the_next_phase_opens),
 )

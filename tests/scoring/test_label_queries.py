@@ -1,12 +1,14 @@
 """Which labels enter human agreement, and in which order they come."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from annotate.models import Annotation, Assignment, Membership, Settlement
-from scoring.label_queries import rated_labels
+from annotate.rules.votes import last_of_each
+from scoring.label_queries import Labels, rated_labels
 from tests.factories import (
     NOW,
     make_annotation,
@@ -145,3 +147,19 @@ def test_it_takes_five_statements_whatever_there_is(cast, django_assert_num_quer
         make_submitted(cast.ana)
     with django_assert_num_queries(5):
         assert len(rated_labels(cast.project, phase="main", leave=("spans",))) == n
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_label_that_counts_is_the_one_that_a_release_counts(seed):
+    """The rule stands in `rules/votes.py`, and here once more by column."""
+    rng = np.random.default_rng(seed)
+    rows = sorted((int(rng.integers(3)), int(rng.integers(2)), place) for place in range(15))
+    votes = [
+        SimpleNamespace(item=item, rater=str(rater), round_purpose=["first", "protocol"][rng.integers(2)], id=id_)
+        for item, rater, id_ in rows
+    ]
+    item, rater, annotation = (np.array(column) for column in zip(*rows, strict=True))
+    is_again = np.array([vote.round_purpose == "protocol" for vote in votes])
+    nothing = np.zeros(len(rows), dtype=np.int64)
+    labels = Labels(item, rater, nothing, nothing, is_again, annotation, "01", [""], {})
+    assert labels.last_of_each().annotation.tolist() == [vote.id for vote in last_of_each(votes)]

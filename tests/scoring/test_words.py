@@ -64,7 +64,7 @@ def test_notes_hold_flags_and_what_was_left_out():
 
 
 def test_there_are_words_for_everything_a_statistic_may_say():
-    assert words.REASONS.keys() == set(REASONS)
+    assert words.REASONS.keys() == {*REASONS, *INTERVAL_REASONS}
     assert words.FLAGS.keys() == set(FLAGS)
     assert words.LEFT_OUT.keys() == set(LEFT_OUT)
     for reason in INTERVAL_REASONS:

@@ -9,7 +9,6 @@ import pytest
 import redis
 from celery import current_app
 from django.conf import settings
-from django.urls import reverse
 
 from annotate import waking, work
 from annotate.models import Assignment, Work
@@ -17,12 +16,11 @@ from config.celery import app
 from scoring.models import Run, Verdict
 from scoring.running import run_progress
 from tests import programs
-from tests.annotate.children import wait_until
+from tests.annotate.children import LONGEST_WAIT, child, wait_until
 from tests.annotate.leases import end_lease
 from tests.factories import make_cast
 from tests.scoring.faults.workers import finish_here, make_items, once_each, started, workers
-from tests.scoring.faults.zygote import POINTS
-from tests.scoring.judges_here import FOUND, judge_that, known
+from tests.scoring.faults.zygote import POINTS, SITE_POINTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 N_KILLS = 30
@@ -147,25 +145,70 @@ def test_a_worker_whose_folder_of_messages_is_removed_goes_on(folder):
 
 # The worker is stopped
 
+STOPS = [signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL]
+N_CALLS = 50
+WORKER_THAT_JUDGES = [
+    *("-m", "celery", "-A", "tests.scoring.faults.judging", "--quiet", "worker", "-P", "threads"),
+    *("--concurrency", str(N_CALLS), "--without-gossip", "--without-mingle", "--without-heartbeat"),
+]
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL])
-@pytest.mark.parametrize(("n_kills", "n_calls", "sleep"), [(1, 50, 3), (10, 4, 0.5)])
-def test_a_worker_stopped_while_calls_are_running_loses_and_doubles_nothing(point, number, n_kills, n_calls, sleep):
+
+@pytest.mark.parametrize("number", STOPS)
+def test_a_worker_stopped_during_fifty_running_calls_loses_and_doubles_nothing(point, number):
+    need("redis")
+    with programs.redis() as server:
+        environment = point(server.url)
+        run = started(200)
+        for _ in range(N_CALLS):
+            waking.wake()
+        jobs = Work.objects.filter(group=run.group)
+        with child(*WORKER_THAT_JUDGES, data=settings.DATA_FOLDER, SLEEP="3", **environment) as process:
+            wait_until(lambda: jobs.filter(state="running").count() >= N_CALLS, process)
+            process.send_signal(number)
+            process.communicate(timeout=LONGEST_WAIT)
+    if number == signal.SIGKILL:
+        assert jobs.filter(state="running").count() >= N_CALLS
+    else:  # those that were running were let finish, no further one was begun
+        assert jobs.filter(state="done").count() in (N_CALLS, N_CALLS + 1)
+    end_leases(run)
+    finish_here(run)
+    assert once_each(run)
+
+
+AT_ONCE = 6
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_workers_stopped_while_they_judge_lose_and_double_nothing(point, number):
     need("redis")
     with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
-        for _ in range(n_kills):
-            run = started(n_calls + 2)
-            for _ in range(n_calls):
+        for _ in range(N_KILLS // AT_ONCE):
+            pids = [those.fork("celery", concurrency=2, sleep=0.7) for _ in range(AT_ONCE)]
+            for _ in pids:
+                those.hear("at", "up")
+            run = started(10 * AT_ONCE)
+            for _ in range(4 * AT_ONCE):
                 waking.wake()
-            pid = those.fork("celery", concurrency=n_calls, sleep=sleep)
-            running = Work.objects.filter(group=run.group, state="running")
-            wait_until(lambda running=running: running.count() >= n_calls, those.process)
-            those.kill(pid, number)
-            if number == signal.SIGTERM:
-                assert not running.exists()  # those that were running were let finish
+            met = wait_until(lambda run=run, pids=pids: in_work(those, run, pids), those.process)
+            for pid in pids:
+                os.kill(pid, number)
+            for pid in pids:
+                those.ended(pid)
+            assert states_of(met) == ({"running"} if number == signal.SIGKILL else {"done"})
             end_leases(run)
             finish_here(run)
             assert once_each(run)
+
+
+def in_work(those, run, pids):
+    """Jobs that are running, if each of these workers has one of them."""
+    running = set(Work.objects.filter(group=run.group, state="running").values_list("pk", flat=True))
+    asleep = [said for said in those.said("asleep") if said["asleep"] in running]
+    return {said["asleep"] for said in asleep} if {said["worker"] for said in asleep} == set(pids) else None
+
+
+def states_of(jobs):
+    return set(Work.objects.filter(pk__in=jobs).values_list("state", flat=True))
 
 
 # Messages that come too often
@@ -194,17 +237,24 @@ def test_copies_of_a_message_out_of_order_and_a_week_late_do_nothing(folder):
 # The site ends
 
 
-def test_a_run_started_from_the_page_goes_on_when_the_site_has_ended(client, folder):
-    """The page that started it is a process of its own: what it leaves are rows."""
-    cast = make_cast()
-    make_items(cast.project, 5)
-    client.force_login(cast.lea.person)
-    with known(judge_that(lambda view: FOUND)):
-        client.post(reverse("scoring:start_run", args=[cast.project.slug]), {"judge": "spoken", "phases": ["main"]})
-    run = Run.objects.get()
-    client.logout()
+@pytest.mark.parametrize("at", SITE_POINTS)
+def test_a_site_killed_while_it_starts_a_run_leaves_it_whole_or_not_at_all(folder, at):
+    runs = []
     with workers(settings.DATA_FOLDER) as those:
+        for _ in range(N_KILLS):
+            cast = make_cast()
+            make_items(cast.project, 3)
+            pid = those.fork("site", point=at, lead=cast.lea.person.pk, project=cast.project.slug)
+            those.hear("at", at)
+            assert bool(those.said("answered")) is (at == SITE_POINTS[2])
+            assert those.kill(pid) == -signal.SIGKILL
+            runs += Run.objects.filter(project=cast.project)
+        if at == SITE_POINTS[0]:
+            assert not Run.objects.exists()
+            assert not Work.objects.exists()
+            return
+        assert len(runs) == N_KILLS
         those.fork("celery", concurrency=2)
-        wait_until(through(run), those.process)
-    assert once_each(run)
+        wait_until(lambda: not Work.objects.exclude(state="done").exists(), those.process)
+        assert all(once_each(run) for run in runs)
     assert not Assignment.objects.exists()  # and nobody was given anything by it

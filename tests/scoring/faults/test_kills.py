@@ -3,14 +3,17 @@ them. Every item ends with one verdict, or is given up and says so."""
 
 import os
 import signal
+import time
 
 import pytest
 from django.conf import settings
+from django.db.models.functions import Now
 
-from annotate import work
+from annotate import tasks, work
 from annotate.models import Work
 from scoring.models import Verdict
 from scoring.running import run_progress
+from tests.annotate.children import wait_until
 from tests.annotate.leases import end_lease
 from tests.scoring.faults.workers import finish_here, once_each, started, workers
 from tests.scoring.faults.zygote import POINTS
@@ -49,6 +52,26 @@ def test_a_worker_killed_at_any_point_loses_and_doubles_nothing(point):
     assert once_each(run)
     attempts = {row.pk: row.attempts for row in Work.objects.filter(group=run.group)}
     assert {attempts[pk] for pk in met} == {1 if point == POINTS[2] else 2}
+
+
+def test_what_killed_workers_held_is_taken_over_by_a_sweep_once_the_lease_is_over():
+    lease, n_killed = 5, 5
+    run = started(n_killed)
+    jobs = Work.objects.filter(group=run.group)
+    with workers(settings.DATA_FOLDER) as those:
+        pids = [those.fork(point=POINTS[0], lease=lease) for _ in range(n_killed)]
+        met = {those.hear("at", POINTS[0])["work"] for _ in pids}
+        for pid in pids:
+            those.kill(pid)
+        assert {row.pk for row in jobs.filter(state="running", attempts=1, lease_until__gt=Now())} == met
+        assert len(met) == n_killed
+        began = time.monotonic()
+        those.fork("celery", concurrency=2, sweep=1)
+        wait_until(lambda: run_progress(run).state == "done", those.process)
+        assert time.monotonic() - began < lease + 30
+    assert once_each(run)
+    assert set(jobs.values_list("attempts", flat=True)) == {2}
+    assert tasks.SWEEP_SECONDS < 30
 
 
 def test_a_job_that_is_delivered_many_times_at_once_gets_one_verdict():

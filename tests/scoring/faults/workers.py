@@ -45,6 +45,12 @@ class Workers:
                 return line
             self.kept.append(line)
 
+    def said(self, name):
+        """Every line with this name that nobody has asked for."""
+        while not self.lines.empty():
+            self.kept.append(self.lines.get())
+        return [line for line in self.kept if name in line]
+
     def ask(self, **words):
         self.process.stdin.write(json.dumps(words) + "\n")
         self.process.stdin.flush()

@@ -1,22 +1,26 @@
 """A process with everything loaded that makes workers by forking, so that a worker can be killed every few
 milliseconds.
 
-It reads one JSON object a line: `{"do": "drain" | "celery", ...}` forks a worker and answers `{"pid": ...}`;
+It reads one JSON object a line: `{"do": "drain" | "celery" | "site", ...}` forks a process and answers `{"pid": ...}`;
 `{"do": "wait", "pid": ...}` answers `{"ended": status}` when that one has. A worker judges with the judge `spoken`,
-which lives here: it sleeps, says where it is and waits there, or ends the process.
+which lives here: it sleeps, says where it is and waits there, or ends the process. A site is asked once to start a run
+of it, by a lead, at its page.
 """
 
+import atexit
 import json
 import os
 import signal
 import sys
 import threading
 import time
+from datetime import timedelta
 
 import django
 
 HERE = threading.local()
 POINTS = ("before the result", "between result and commit", "between commit and end")
+SITE_POINTS = ("before the run is committed", "before a worker is woken", "behind the answer")
 
 
 def say(**words):
@@ -27,7 +31,7 @@ def say(**words):
 def arrive(point):
     """Say that a job is at the point, and stay there until this process is killed, or told to go on."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
-    say(at=point, work=HERE.work)
+    say(at=point, work=getattr(HERE, "work", None))
     signal.sigwait({signal.SIGUSR1})
 
 
@@ -45,7 +49,7 @@ class Worker:
             say(at="poison", work=HERE.work)
             os._exit(9)
         if self.said.get("sleep"):
-            say(at="asleep", work=HERE.work)
+            say(asleep=HERE.work, worker=os.getpid())
             time.sleep(self.said["sleep"])
         self.here(POINTS[0])
         return Finding(values={}, spans=())
@@ -83,11 +87,44 @@ class Worker:
     def drain(self):
         from annotate import work
 
+        if "lease" in self.said:
+            work.LEASE = timedelta(seconds=self.said["lease"])
         work.drain()
         say(at="the end")
 
+    def site(self):
+        from django.test import Client
+        from django.urls import reverse
+
+        from annotate import waking, work
+        from annotate.models import Person
+
+        add_many, wake = work.add_many, waking.wake
+
+        def add_then_stay(jobs):
+            add_many(jobs)
+            self.here(SITE_POINTS[0])
+
+        def stay_then_wake():
+            self.here(SITE_POINTS[1])
+            wake()
+
+        work.add_many, waking.wake = add_then_stay, stay_then_wake
+        browser = Client(SERVER_NAME="localhost")
+        browser.force_login(Person.objects.get(pk=self.said["lead"]))
+        address = reverse("scoring:start_run", args=[self.said["project"]])
+        answer = browser.post(address, {"judge": "spoken", "phases": ["main"]})
+        say(answered=answer.status_code)
+        self.here(SITE_POINTS[2])
+
     def celery(self):
+        from celery import signals
+
+        from annotate import tasks
         from config.celery import app
+
+        tasks.SWEEP_SECONDS = self.said.get("sweep", tasks.SWEEP_SECONDS)
+        signals.worker_ready.connect(lambda **_: say(at="up"), weak=False)
 
         words = ["--quiet", "worker", "-P", "threads", "--concurrency", str(self.said["concurrency"])]
         words += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
@@ -95,7 +132,17 @@ class Worker:
 
     def do(self):
         self.prepare()
-        {"drain": self.drain, "celery": self.celery}[self.said["do"]]()
+        {"drain": self.drain, "celery": self.celery, "site": self.site}[self.said["do"]]()
+
+
+def live(said):
+    """Like any Python, end when all threads have; but do not clear up then, which takes longer than everything else."""
+    status = 1
+    try:
+        Worker(said).do()
+        status = 0
+    finally:
+        atexit.register(os._exit, status)
 
 
 def load():
@@ -107,7 +154,8 @@ def load():
     import celery.bin.worker
     import celery.concurrency.thread  # noqa: F401
 
-    import config.celery  # noqa: F401
+    import config.celery
+    import config.urls  # noqa: F401
     import scoring.running  # noqa: F401
     import tests.scoring.judges_here  # noqa: F401
 
@@ -123,12 +171,7 @@ def main():
             continue
         pid = os.fork()
         if pid == 0:
-            status = 1
-            try:
-                Worker(said).do()
-                status = 0
-            finally:
-                os._exit(status)
+            return live(said)
         say(pid=pid)
 
 
