@@ -67,8 +67,11 @@ def extend_plan(
         n_written = 0
         for part in parts_of(placed):
             began = time.monotonic()
-            n_written += write_places(member, round_, part)
+            n_in_part = write_places(member, round_, part)
             stand_back(time.monotonic() - began)
+            if not n_in_part:
+                break  # the plan is another by now: where later parts begin, its end may be by chance
+            n_written += n_in_part
         n_placed += n_written
         if n_written == len(placed) or not labels_in(member, member.project):
             return n_placed
@@ -117,6 +120,9 @@ def write_places(member: Membership, round_: Round, placed: Sequence[Placed]) ->
         last = mine.values_list("order", flat=True).first()  # by the index: the lock is held for a moment only
         if not is_same or (placed and (-1 if last is None else last) + 1 != placed[0].order):
             return 0
+        items = [one.item for one in placed]
+        if Assignment.objects.filter(annotator=member, round=round_, item__in=items).exists():
+            return 0  # planned meanwhile, and what was planned before them taken out
         for insert in inserts:
             insert.execute()
         if not hold_open(member, round_):

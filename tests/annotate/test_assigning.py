@@ -18,10 +18,11 @@ from annotate.assigning import (
     parts_of,
     places_of,
     reopen_for_protocol,
+    write_places,
 )
 from annotate.errors import AlreadySubmitted, NotYours, Refused
 from annotate.models import Assignment, Event, Item, Membership, Round, Settlement
-from annotate.rules.plans import PHASES
+from annotate.rules.plans import PHASES, Placed
 from tests.annotate.meeting import at_once, under_way
 from tests.factories import (
     CONVERSATION,
@@ -162,7 +163,7 @@ def test_the_number_of_statements_of_a_plan_does_not_grow_with_its_items(django_
     project = make_project()
     make_member(project)
     make_material(project, *[("main", "en")] * 40)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         assert extend_panel(project=project, now=NOW) == 80
 
 
@@ -543,6 +544,45 @@ def test_plans_in_parts_that_meet_give_each_item_once(monkeypatch):
         assert states_of(member).count(State.OPEN) == 1
         traces = [assignment.item.trace_id for assignment in member.assignments.order_by("order")]
         assert len([one for one, two in pairwise(traces) if one != two]) == 4
+
+
+class Ended(Exception):
+    """What stands for a process that ends in the middle of a plan."""
+
+
+def end_now(seconds):
+    raise Ended
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("n_parts", [1, 2, 3])
+def test_a_part_of_another_plan_between_two_parts_gives_each_item_once(monkeypatch, seed, n_parts):
+    """The other plan ends where a later part of this one begins, and holds items of it."""
+    monkeypatch.setattr("annotate.assigning.AT_ONCE", 2)
+    cast = make_cast(seed=seed)
+    make_material(cast.project, *[("main", "en")] * 5)
+    calls = []
+
+    def meet(seconds):
+        calls.append(seconds)
+        if len(calls) <= n_parts:
+            with pytest.raises(Ended):
+                extend_panel(project=cast.project, now=NOW, stand_back=end_now)
+
+    extend_panel(project=cast.project, now=NOW, stand_back=meet)
+    assert len(calls) > n_parts
+    for member in (cast.ana, cast.ben):
+        assert sorted(order for order, *_ in plan_of(member)) == list(range(10))
+
+
+def test_items_planned_meanwhile_are_not_planned_again_at_a_free_place(cast):
+    make_material(cast.project, ("main", "en"), ("main", "en"))
+    round_ = open_round(project=cast.project, now=NOW)
+    extend_panel(project=cast.project, now=NOW)
+    n_planned = len(plan_of(cast.ana))
+    twice = [Placed(order=n_planned, sequence=99, item=cast.ana.assignments.earliest("order").item_id)]
+    assert write_places(cast.ana, round_, twice) == 0
+    assert len(plan_of(cast.ana)) == n_planned
 
 
 def test_who_left_while_a_plan_is_under_way_is_given_nothing(cast, monkeypatch):
