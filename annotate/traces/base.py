@@ -14,8 +14,9 @@ from itertools import islice
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant", "tool", "summary", "other"]
-"""`user` is the requester, `assistant` the agent, `summary` a compaction summary of the agent's own context, `other`
-a message of a foreign format that we did not understand: kept, private and counted."""
+"""`user` is the requester, `assistant` the agent that speaks to them, `summary` a compaction summary of the agent's own
+context, `other` what neither of them says to the other: agents among themselves, what a program put in, and a message
+of a foreign format that we did not understand, which is counted too. All of `other` is private."""
 
 Side = Literal["agent", "user"]
 """Whose doing a message is: tools that the requester calls are `user`, everything else of the work is `agent`."""
@@ -165,7 +166,7 @@ class Message:
     answers_id: str = ""
     """The call id that a tool message named, as the file had it; pairing turns it into `answers`."""
     name: str = ""
-    """Tool name of a tool message, or the source's own role of an `other` one. Private."""
+    """Tool name of a tool message; of an `other` one the agent that speaks, or the source's own role. Private."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ warning; an image is named, never fetched.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from annotate.traces.base import Call, Message, Place, Problem, Role, gettext_noop
-from annotate.traces.pairing import orphan_results, pair, unanswered_calls
+from annotate.traces.base import Call, Message, Place, Problem, Role
+from annotate.traces.pairing import pair
+from annotate.traces.values import as_id, as_json
+from annotate.traces.warned import non_text_content, unknown_role, unpaired
 
 ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -46,17 +47,11 @@ def conversation(values: Iterable[Any], place: Place, pointer: str) -> Conversat
     return found
 
 
-def unpaired(messages: Sequence[Message], place: Place, pointers: Sequence[str]) -> Iterator[Problem]:
-    """A warning for every result without a call and every call without a result; `pointers` lead to the messages."""
-    for message in orphan_results(messages):
-        yield orphan_result(place, pointers[message.index], message)
-    for call in unanswered_calls(messages):
-        yield unanswered_call(place, pointers[call.index], messages[call.index].calls[call.call].name)
-
-
 def read_message(value: Any, index: int, found: Conversation, pointer: str) -> Message:
     if not isinstance(value, dict) or as_id(value.get("role")) not in ROLES:
-        found.warnings.append(unknown_role(found.place, pointer, value))
+        is_object = isinstance(value, dict)
+        at = f"{pointer}/role" if is_object else pointer
+        found.warnings.append(unknown_role(found.place, at, ROLES, value.get("role") if is_object else value))
         name = str(value.get("role", ""))[:255] if isinstance(value, dict) else ""
         return Message(index=index, role="other", text=as_json(value), name=name)
     role = ROLES[value["role"]]
@@ -154,56 +149,4 @@ def read_call(value: Any) -> Call:
         id=as_id(value.get("id")),
         name=as_id(function.get("name")),
         arguments=arguments if isinstance(arguments, str) else as_json(arguments),
-    )
-
-
-def as_id(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else as_json(value)
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def unknown_role(place: Place, pointer: str, value: Any) -> Problem:
-    return place.problem(
-        "unknown_role",
-        pointer + "/role" if isinstance(value, dict) else pointer,
-        expected=gettext_noop("One of the roles %(roles)s; here it is %(found)s."),
-        remedy=gettext_noop("The message is kept, seen by nobody who labels."),
-        warning=True,
-        roles=", ".join(ROLES),
-        found=as_json(value.get("role") if isinstance(value, dict) else value)[:80],
-    )
-
-
-def non_text_content(place: Place, pointer: str) -> Problem:
-    return place.problem(
-        "non_text_content",
-        pointer,
-        expected=gettext_noop("A text, or a list of parts with text, images, sounds or files."),
-        remedy=gettext_noop("What is none of these is kept with the private data of the trace and not shown."),
-        warning=True,
-    )
-
-
-def orphan_result(place: Place, pointer: str, message: Message) -> Problem:
-    return place.problem(
-        "orphan_tool_result",
-        pointer,
-        expected=gettext_noop("A call that this result answers (id %(found)s) right before it; there is none."),
-        remedy=gettext_noop("The message is kept as the result of no call."),
-        warning=True,
-        found=as_json(message.answers_id)[:80],
-    )
-
-
-def unanswered_call(place: Place, pointer: str, name: str) -> Problem:
-    return place.problem(
-        "unanswered_call",
-        pointer,
-        expected=gettext_noop("A result of the call of %(name)s; there is none."),
-        remedy=gettext_noop("The call is kept and shown as unanswered."),
-        warning=True,
-        name=as_json(name)[:80],
     )

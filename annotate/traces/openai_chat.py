@@ -12,6 +12,7 @@ from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.chat_messages import ROLES, USED, conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
+from annotate.traces.warned import likeness, unknown_record
 
 FORMAT = "openai_chat"
 TITLE = "OpenAI chat messages"
@@ -41,10 +42,7 @@ def sniff(value: Any) -> Likeness:
         "messages[].content": ("content" in first or "tool_calls" in first) and "turn_idx" not in first,
         "messages[].tool_calls[].function": all(isinstance(call, dict) and "function" in call for call in calls),
     }
-    return Likeness(
-        found=tuple(mark for mark, is_there in marks.items() if is_there),
-        missing=tuple(mark for mark, is_there in marks.items() if not is_there),
-    )
+    return likeness(marks)
 
 
 def is_message(value: Any) -> bool:
@@ -146,12 +144,3 @@ def derived_id(digest: str, place: Place, places: FirstPlaces) -> str:
     """Files give no id, so the conversation is its own name. The same once more in a file is another sample, told
     apart by its place."""
     return digest if places.earlier(digest, place) is None else f"{digest} {place}"
-
-
-def unknown_record(place: Place, expected: str) -> Problem:
-    return place.problem(
-        "unknown_record",
-        expected=expected,
-        remedy=gettext_noop("The record is passed over."),
-        warning=True,
-    )

@@ -24,6 +24,7 @@ from annotate.traces.base import (
 from annotate.traces.documents import Document
 from annotate.traces.fields import Fields, Notes, empty_value, unknown_value
 from annotate.traces.pairing import orphan_results, pair, unanswered_calls
+from annotate.traces.warned import likeness
 
 FORMAT = "sightline"
 TITLE = "Sightline JSON lines"
@@ -45,10 +46,7 @@ def sniff(value: Any) -> Likeness:
         "messages": "messages" in record,
         "messages[].text": has_text or (not has_content and is_like_ours),
     }
-    return Likeness(
-        found=tuple(mark for mark, is_there in marks.items() if is_there),
-        missing=tuple(mark for mark, is_there in marks.items() if not is_there),
-    )
+    return likeness(marks)
 
 
 def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotate.traces.base import Likeness, Message, Place, Problem, Side, Trace, gettext_noop
-from annotate.traces.chat_messages import Conversation, as_id, read_message, unpaired
+from annotate.traces.chat_messages import Conversation, read_message
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
 from annotate.traces.pairing import pair
-from annotate.traces.tau2_task import as_list, as_object, briefing, language_of
+from annotate.traces.tau2_task import briefing, language_of
+from annotate.traces.values import as_id, as_list, as_object
+from annotate.traces.warned import empty_run, likeness, unknown_record, unpaired
 
 FORMAT = "tau2_bench"
 TITLE = "tau2-bench results"
@@ -59,10 +61,7 @@ def sniff(value: Any) -> Likeness:
             or any("turn_idx" in as_object(message) for message in messages),
             "messages[].tool_calls[].name": not calls or any("name" in as_object(call) for call in calls),
         }
-    return Likeness(
-        found=tuple(mark for mark, is_there in marks.items() if is_there),
-        missing=tuple(mark for mark, is_there in marks.items() if not is_there),
-    )
+    return likeness(marks)
 
 
 def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
@@ -101,7 +100,7 @@ def read_results(value: Any) -> Results:
 
 def read_simulation(value: Any, place: Place, results: Results) -> Iterator[Trace | Problem]:
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
-        yield unknown_record(place)
+        yield unknown_record(place, gettext_noop("A simulation: an object with a list of messages."))
         return
     task_id = as_id(value.get("task_id"))
     task = as_object(value.get("task")) or (results.tasks or {}).get(task_id, {})
@@ -110,7 +109,7 @@ def read_simulation(value: Any, place: Place, results: Results) -> Iterator[Trac
     found = read_messages(value["messages"], place)
     yield from found.warnings
     if not found.messages:
-        yield no_messages(place)
+        yield empty_run(place, "/messages")
     domain = domain_of(results, task)
     if task_id and not domain:
         yield no_domain(place, task_id)
@@ -250,15 +249,6 @@ def short(name: str) -> str:
     return f"{name[: LONGEST_NAME - 13]} {hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
-def unknown_record(place: Place) -> Problem:
-    return place.problem(
-        "unknown_record",
-        expected=gettext_noop("A simulation: an object with a list of messages."),
-        remedy=gettext_noop("The record is passed over."),
-        warning=True,
-    )
-
-
 def unknown_task(place: Place, task_id: str) -> Problem:
     return place.problem(
         "unknown_task",
@@ -267,16 +257,6 @@ def unknown_task(place: Place, task_id: str) -> Problem:
         remedy=gettext_noop("The run is kept without a briefing."),
         warning=True,
         found=task_id[:80],
-    )
-
-
-def no_messages(place: Place) -> Problem:
-    return place.problem(
-        "empty_run",
-        "/messages",
-        expected=gettext_noop("At least one message; there is none."),
-        remedy=gettext_noop("The run is kept; there is nothing in it to label."),
-        warning=True,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotate.traces.base import File, Message
-from annotate.traces.chat_messages import as_json
+from annotate.traces.values import as_json, as_object
 
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 LATIN_WORD = re.compile("[A-Za-z]+")
@@ -61,14 +61,6 @@ def briefing(task: Mapping[str, Any], language: str) -> Iterator[File]:
     ]
     if parts:
         yield File(name=words[""], text="\n\n".join(parts) + "\n")
-
-
-def as_object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str:

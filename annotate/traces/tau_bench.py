@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from annotate.traces.base import Likeness, Message, Problem, Trace, gettext_noop
-from annotate.traces.chat_messages import as_id, conversation
+from annotate.traces.chat_messages import conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
+from annotate.traces.values import as_id
+from annotate.traces.warned import unknown_record
 
 FORMAT = "tau_bench"
 TITLE = "tau-bench runs"
@@ -36,7 +38,7 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
         if isinstance(document, Problem):
             yield document
         elif not isinstance(document.value, dict) or not isinstance(document.value.get("traj"), list):
-            yield unknown_record(document)
+            yield unknown_record(document.place, gettext_noop("An object with task_id, reward and traj."))
         else:
             yield from read_run(document)
 
@@ -66,12 +68,3 @@ def domain_of(messages: Sequence[Message]) -> str:
     """The subject in the first heading of the agent's policy, or nothing."""
     policies = (POLICY.match(message.text.lstrip()) for message in messages if message.role == "system")
     return next((policy[1].lower() for policy in policies if policy), "")
-
-
-def unknown_record(document: Document) -> Problem:
-    return document.place.problem(
-        "unknown_record",
-        expected=gettext_noop("An object with task_id, reward and traj."),
-        remedy=gettext_noop("The record is passed over."),
-        warning=True,
-    )
