@@ -27,6 +27,7 @@ from annotate.models import Event, ImportBatch, Person, Phase, Project, Trace
 from annotate.staging import Overtaken, Staging, chunks
 from annotate.traces import base, kept
 from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.packed import UnpackCaps
 from annotate.traces.reading import Reading
 from annotate.traces.strict_json import Caps
 from annotate.traces.tally import Tally
@@ -80,6 +81,14 @@ def import_caps() -> Caps:
     )
 
 
+def unpack_caps() -> UnpackCaps:
+    return UnpackCaps(
+        bytes=settings.IMPORT_MAX_UNPACKED_BYTES,
+        files=settings.IMPORT_MAX_PACKED_FILES,
+        ratio=settings.IMPORT_MAX_RATIO,
+    )
+
+
 def import_traces(
     *,
     project: Project,
@@ -123,17 +132,27 @@ def read_in(
     write, `heard` at each look into the file, and `stand_back` how long a write took."""
     with path.open("rb") as file:
         ImportBatch.objects.filter(pk=batch.pk).update(sha256=hashlib.file_digest(file, "sha256").hexdigest())
-    with io.BufferedReader(HeardFile(path, heard)) as file:
+    raw = HeardFile(path, heard)
+    with io.BufferedReader(raw) as file:
         name = batch.file_name
         batch.project = project_now(batch.project)
-        reading = Reading(file, file_name=name, format=format, caps=import_caps(), replace_nul=batch.replace_nul)
+        reading = Reading(
+            file,
+            file_name=name,
+            format=format,
+            caps=import_caps(),
+            unpack_caps=unpack_caps(),
+            replace_nul=batch.replace_nul,
+        )
+        if reading.is_packed:  # an archive is read from its end, and its files from temporary ones
+            raw.place = lambda: reading.n_read
         staging = Staging(batch, batch.phase)
         try:
             for traces in chunks(staging.tally.traces_in(reading)):
                 began = time.monotonic()
                 staging.stage(traces)
                 stand_back(time.monotonic() - began)
-                progress(file.tell())
+                progress(reading.n_read)
             return finish(staging, reading)
         except Overtaken:
             staging.tally.add_problem(interrupted(name))
@@ -153,11 +172,11 @@ class HeardFile(io.FileIO):
 
     def __init__(self, path: Path, heard: Callable[[int], object]) -> None:
         super().__init__(path)
-        self.heard = heard
+        self.heard, self.place = heard, self.tell
 
     def readinto(self, buffer: Any) -> int:
         n_bytes = super().readinto(buffer)
-        self.heard(self.tell())
+        self.heard(self.place())
         return n_bytes
 
 

@@ -27,10 +27,14 @@ class Overtaken(Exception):
 
 
 def chunks(traces: Iterable[base.Trace]) -> Iterator[list[base.Trace]]:
-    """A bounded number of traces and characters at a time, so that a write is short and memory does not grow."""
+    """A bounded number of traces and characters at a time, so that a write is short and memory does not grow; all of
+    one format, of which an archive may hold several."""
     waiting: list[base.Trace] = []
     n_waiting = 0
     for trace in traces:
+        if waiting and waiting[0].format != trace.format:
+            yield waiting
+            waiting, n_waiting = [], 0
         waiting.append(trace)
         n_waiting += n_characters(trace)
         if len(waiting) == CHUNK_TRACES or n_waiting > CHUNK_CHARACTERS:

@@ -151,6 +151,9 @@ STORAGES = {
 IMPORT_MAX_LINE_BYTES = env.number("IMPORT_MAX_LINE_BYTES", 32 * 1024 * 1024)
 IMPORT_MAX_STRING_CHARACTERS = env.number("IMPORT_MAX_STRING_CHARACTERS", 4_000_000)
 IMPORT_MAX_NESTING = env.number("IMPORT_MAX_NESTING", 100)
+IMPORT_MAX_UNPACKED_BYTES = env.number("IMPORT_MAX_UNPACKED_BYTES", 2 * 1024**3)
+IMPORT_MAX_PACKED_FILES = env.number("IMPORT_MAX_PACKED_FILES", 50_000)
+IMPORT_MAX_RATIO = env.number("IMPORT_MAX_RATIO", 200)
 
 # Trace files that leads upload: each is written straight to its place, and no other request may bring a file.
 UPLOADS_FOLDER = DATA_FOLDER / "uploads"

@@ -1,5 +1,5 @@
-"""The records of a file one by one, as JSONL, as the elements of a JSON array, as those of a list inside one object, or
-as one JSON object.
+"""The records of a file one by one, as JSONL, as the elements of a JSON array, as those of a list inside one object, as
+one JSON object, or as the rows of a table.
 
 Memory holds one record and a piece of the file, whatever the file's size; a record above the cap is passed over
 without being held. What is wrong with a record takes its place in the stream, so that the next ones are read too.
@@ -16,7 +16,8 @@ from annotate.traces.arrays import elements
 from annotate.traces.base import Place, Problem, gettext_noop
 from annotate.traces.frames import Frame, frame_of
 from annotate.traces.pieces import PIECE, Piece, is_one_object, lines, one_object
-from annotate.traces.strict_json import SETTINGS, Caps, Parsed, not_utf8, parse, pointer_part
+from annotate.traces.strict_json import Caps, Parsed, not_utf8, parse, pointer_part, too_long
+from annotate.traces.tables import rows, separator_of
 
 MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -58,17 +59,29 @@ class Documents:
     def __iter__(self) -> Iterator[Document | Problem]:
         head = self.file.read(PIECE)
         start = len(MARK) if head.startswith(MARK) else 0
-        refused = self.refuse(head[start:])
-        if refused:
+        self.file.seek(start)
+        if may_be_table(head[start:]) and (separator := separator_of(head[start:])):
+            found = self.rows(start, separator)
+        elif refused := self.refuse(head[start:]):
             yield refused
             return
-        self.file.seek(start)
-        n_records = 0
-        for piece in self.pieces(start, head[start:].lstrip()[:1]):
-            n_records += 1
-            yield from self.read(piece)
-        if not n_records:
+        else:
+            found = self.records(start, head[start:].lstrip()[:1])
+        is_empty = True
+        for one in found:
+            is_empty = False
+            yield one
+        if is_empty:
             yield empty_file(Place(self.file_name))
+
+    def records(self, start: int, first: bytes) -> Iterator[Document | Problem]:
+        for piece in self.pieces(start, first):
+            yield from self.read(piece)
+
+    def rows(self, start: int, separator: str) -> Iterator[Document | Problem]:
+        for row in rows(self.file, start, self.file_name, separator, self.caps, self.replace_nul):
+            self.n_replaced_nul += row.n_replaced
+            yield from row.problems or [Document(row.cells, row.place)]
 
     def refuse(self, head: bytes) -> Problem | None:
         """Files that hold no JSON at all, told by their first bytes and not by their name."""
@@ -129,6 +142,10 @@ class Documents:
             yield Document(parsed.value, piece.place, self.around)
 
 
+def may_be_table(head: bytes) -> bool:
+    return head.lstrip()[:1] not in (b"{", b"[") and not BINARY.search(head) and not head.startswith(OTHER_MARKS)
+
+
 def empty_file(place: Place) -> Problem:
     return place.problem(
         "empty_file",
@@ -140,18 +157,8 @@ def empty_file(place: Place) -> Problem:
 def unsupported_type(place: Place) -> Problem:
     return place.problem(
         "unsupported_type",
-        expected=gettext_noop("JSON or JSON lines as plain text, told by the content and not by the name."),
-        remedy=gettext_noop("Unpack or export it as JSON, then import again."),
-    )
-
-
-def too_long(place: Place, caps: Caps) -> Problem:
-    """Lines have the code of lines; an element of an array or a whole object may go over many of them."""
-    is_line = place.line is not None
-    return place.problem(
-        "line_too_long" if is_line else "too_large",
-        expected=gettext_noop("Records of at most %(cap)s bytes."),
-        remedy=gettext_noop("Split or shorten the record, or raise %(setting)s."),
-        cap=caps.line_bytes,
-        setting=SETTINGS["line_bytes"],
+        expected=gettext_noop(
+            "JSON, JSON lines or a table as text, or a zip or gzip of them, told by the content and not by the name."
+        ),
+        remedy=gettext_noop("Export it as one of these, then import again."),
     )

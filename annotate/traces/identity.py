@@ -50,7 +50,7 @@ class FirstPlaces:
         self.connection.execute("CREATE TABLE first (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID")
         self.connection.execute("BEGIN")
 
-    def earlier(self, id_: str, place: Place) -> str | None:
+    def earlier(self, id_: str, place: Place | str) -> str | None:
         """The place of the same id before, or None, after which this is its first place."""
         added = self.connection.execute("INSERT OR IGNORE INTO first VALUES (?, ?)", (id_, str(place))).rowcount
         if added:

@@ -1,27 +1,108 @@
-"""A file becomes traces and problems: its records are read strictly, its format found, every id kept once."""
+"""A file becomes traces and problems: it is unpacked, its records are read strictly, its format is found, every id is
+kept once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from annotate.traces.base import Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document, Documents
 from annotate.traces.identity import FirstPlaces
-from annotate.traces.sniff import Reader, readers, recognise, record_lists, unknown_format, unknown_format_name
-from annotate.traces.strict_json import Caps
+from annotate.traces.packed import Archive, Inner, UnpackCaps, Unpacking, packing, shown
+from annotate.traces.sniff import (
+    Reader,
+    layouts,
+    readers,
+    recognise,
+    record_lists,
+    unknown_format,
+    unknown_format_name,
+)
+from annotate.traces.strict_json import Caps, parse, too_long
 
 LOOKED_AT = 10
 """So many records may be unknown before a known one, and a hundred times as many broken."""
 LONGEST_NAME = 255
 WHOLE_FILE = frozenset({"empty_file", "unsupported_type", "unknown_format", "no_traces"})
-"""Codes of problems that no skipping of records can help."""
+"""Codes of problems that no skipping of records can help. Inside an archive they are those of one file of many."""
+ONE_OF_MANY = "not_read_in_archive"
+
+
+class Source(Protocol):
+    """Where the records of one part come from."""
+
+    n_replaced_nul: int
+
+    def __iter__(self) -> Iterator[Document | Problem]: ...
+
+
+class Samples:
+    """The records of an archive that is one file of a format, with what holds for all of them around each."""
+
+    def __init__(self, archive: Archive, caps: Caps, *, replace_nul: bool) -> None:
+        self.archive, self.caps, self.replace_nul = archive, caps, replace_nul
+        self.n_replaced_nul = 0
+
+    def __iter__(self) -> Iterator[Document | Problem]:
+        around: Mapping[str, Any] = {}
+        for found in self.read(self.archive.layout.around, None):
+            if isinstance(found, Problem):
+                yield found
+            elif isinstance(found.value, dict):
+                around = {**found.value, self.archive.layout.member: []}
+        for name in self.archive.layout.records:
+            yield from self.read(name, around)
+
+    def read(self, name: str, around: Mapping[str, Any] | None) -> Iterator[Document | Problem]:
+        raw = self.archive.read(name)
+        place = Place(f"{self.archive.name}/{shown(name)}")
+        if isinstance(raw, Problem):
+            yield raw
+        elif len(raw) > self.caps.line_bytes:
+            yield too_long(place, self.caps)
+        else:
+            parsed = parse(raw, place, caps=self.caps, replace_nul=self.replace_nul)
+            self.n_replaced_nul += parsed.n_replaced
+            yield from parsed.problems or [Document(parsed.value, place, around)]
+
+
+@dataclass(slots=True)
+class Part:
+    """One file with records of one format: the file that was given, or one inside it."""
+
+    source: Source
+    file_name: str
+    documents: Iterator[Document | Problem]
+    first: list[Document | Problem]
+    """What was read to find the format, and not yet handed on."""
+    reader: Reader | None
+    refused: Problem | None
+    is_named: bool
+    """The format was named and not found: then nothing is taken for another one."""
+
+    def found(self) -> Iterator[Trace | Problem]:
+        if self.reader is None:
+            yield from (found for found in self.first if isinstance(found, Problem))
+            if self.refused:
+                yield self.refused
+            return
+        documents = chain(self.first, self.documents)
+        n_found = 0
+        for one in self.reader.read(documents if self.is_named else alike(documents, self.reader)):
+            n_found += not (isinstance(one, Problem) and one.warning)
+            yield one
+        if not n_found:
+            yield no_traces(self.file_name)
 
 
 class Reading:
-    """Iterates over `Trace | Problem` of a seekable binary file, once. `format` is known before, or empty."""
+    """Iterates over `Trace | Problem` of a seekable binary file, once. `format` is known before for a file that is not
+    packed; of an archive it names those that were found so far."""
 
     def __init__(
         self,
@@ -30,55 +111,88 @@ class Reading:
         file_name: str = "",
         format: str = "auto",
         caps: Caps | None = None,
+        unpack_caps: UnpackCaps | None = None,
         replace_nul: bool = False,
     ) -> None:
-        self.file_name = file_name
-        self.source = Documents(file, file_name=file_name, caps=caps, replace_nul=replace_nul, lists=record_lists())
-        self.documents = iter(self.source)
-        self.first: list[Document | Problem] = []
-        self.refused: Problem | None = None
-        self.reader = self.recognised() if format == "auto" else self.named(format)
-        self.format = self.reader.FORMAT if self.reader else ""
+        self.file, self.file_name, self.named_format = file, file_name, format
+        self.caps, self.replace_nul = caps, replace_nul
+        self.unpacking = Unpacking(unpack_caps or UnpackCaps(), layouts())
+        self.is_packed = bool(packing(file))
+        self.formats: Counter[str] = Counter()
+        """How many files of each format there were."""
+        self.n_replaced_before = 0
+        self.part = None if self.is_packed else self.part_of(Inner(file, file_name))
+
+    @property
+    def format(self) -> str:
+        return ", ".join(self.formats)
 
     @property
     def n_replaced_nul(self) -> int:
-        return self.source.n_replaced_nul
+        return self.n_replaced_before + (self.part.source.n_replaced_nul if self.part else 0)
 
-    def named(self, format: str) -> Reader | None:
-        if format not in readers():
-            self.refused = unknown_format_name(format, self.file_name)
-        return readers().get(format)
-
-    def recognised(self) -> Reader | None:
-        """Looks no further than a few records, and holds those it looked at."""
-        n_known = 0
-        for found in self.documents:
-            self.first.append(found)
-            if isinstance(found, Document):
-                n_known += 1
-                reader = recognise(looks(found))
-                if reader or n_known == LOOKED_AT:
-                    break
-            elif len(self.first) == 100 * LOOKED_AT:
-                break
-        documents = [found for found in self.first if isinstance(found, Document)]
-        reader = recognise(look for document in documents for look in looks(document))
-        if reader is None and documents:
-            self.refused = unknown_format(documents[0].value, documents[0].place)
-        return reader
+    @property
+    def n_read(self) -> int:
+        """How many bytes of the file are behind us."""
+        return self.unpacking.n_read if self.is_packed else self.file.tell()
 
     def __iter__(self) -> Iterator[Trace | Problem]:
-        if self.reader is None:
-            yield from (found for found in self.first if isinstance(found, Problem))
-            if self.refused:
-                yield self.refused
+        return once(self.found(), with_files=self.is_packed)
+
+    def found(self) -> Iterator[Trace | Problem]:
+        if self.part:
+            yield from self.part.found()
             return
-        n_found = 0
-        for found in once(self.reader.read(chain(self.first, self.documents))):
-            n_found += not (isinstance(found, Problem) and found.warning)
-            yield found
-        if not n_found:
-            yield no_traces(self.file_name)
+        is_empty = True
+        for one in self.unpacking.of(self.file, self.file_name):
+            is_empty = False
+            if isinstance(one, Problem):
+                yield one
+                continue
+            self.part = self.part_of(one)
+            for found in self.part.found():
+                yield one_of_many(found) if isinstance(found, Problem) else found
+            self.n_replaced_before, self.part = self.n_replaced_nul, None
+        if is_empty:
+            yield no_files(self.file_name)
+
+    def part_of(self, inner: Inner | Archive) -> Part:
+        source: Source
+        if isinstance(inner, Archive):
+            source = Samples(inner, self.caps or Caps(), replace_nul=self.replace_nul)
+        else:
+            source = Documents(
+                inner.file,
+                file_name=inner.name,
+                caps=self.caps,
+                replace_nul=self.replace_nul,
+                lists=record_lists(),
+            )
+        part = Part(source, inner.name, iter(source), [], None, None, self.named_format != "auto")
+        if part.is_named:
+            part.reader = readers().get(self.named_format)
+            part.refused = None if part.reader else unknown_format_name(self.named_format, self.file_name)
+        else:
+            self.recognise(part)
+        if part.reader:
+            self.formats[part.reader.FORMAT] += 1
+        return part
+
+    def recognise(self, part: Part) -> None:
+        """Looks no further than a few records, and holds those it looked at."""
+        n_known = 0
+        for found in part.documents:
+            part.first.append(found)
+            if isinstance(found, Document):
+                n_known += 1
+                if recognise(looks(found)) or n_known == LOOKED_AT:
+                    break
+            elif len(part.first) == 100 * LOOKED_AT:
+                break
+        documents = [found for found in part.first if isinstance(found, Document)]
+        part.reader = recognise(look for document in documents for look in looks(document))
+        if part.reader is None and documents:
+            part.refused = unknown_format(documents[0].value, documents[0].place)
 
 
 def looks(document: Document) -> Iterator[Any]:
@@ -88,16 +202,29 @@ def looks(document: Document) -> Iterator[Any]:
     yield document.value
 
 
-def once(found: Iterator[Trace | Problem]) -> Iterator[Trace | Problem]:
+def alike(documents: Iterable[Document | Problem], reader: Reader) -> Iterator[Document | Problem]:
+    """The records, without those that are known to another reader and not to this one: a file that is half one format
+    and half another is none that anybody wrote."""
+    for found in documents:
+        if isinstance(found, Document) and all(reader.sniff(look).missing for look in looks(found)):
+            other = recognise(looks(found))
+            if other:
+                yield mixed_formats(found.place, reader.FORMAT, other.FORMAT)
+                continue
+        yield found
+
+
+def once(found: Iterator[Trace | Problem], *, with_files: bool = False) -> Iterator[Trace | Problem]:
     """Traces with an id that stood before, or a name that cannot be stored, become problems."""
     with closing(FirstPlaces()) as places:
         for one in found:
             if isinstance(one, Problem):
                 yield one
                 continue
-            earlier = places.earlier(one.source_id, one.place)
+            place = f"{one.place.file}, {one.place}" if with_files else str(one.place)
+            earlier = places.earlier(f"{one.format}\0{one.source_id}", place)
             if earlier is not None:
-                yield duplicate_id(one, earlier)
+                yield duplicate_id(one, earlier, place)
             elif too_long := [name for name in names(one) if len(name) > LONGEST_NAME]:
                 yield name_too_long(one, too_long[0])
             else:
@@ -112,7 +239,7 @@ def names(trace: Trace) -> Iterator[str]:
         yield from (message.name, message.answers_id)
 
 
-def duplicate_id(trace: Trace, earlier: str) -> Problem:
+def duplicate_id(trace: Trace, earlier: str, place: str) -> Problem:
     return trace.place.problem(
         "duplicate_id",
         "/id",
@@ -120,7 +247,7 @@ def duplicate_id(trace: Trace, earlier: str) -> Problem:
         remedy=gettext_noop("Give each trace its own id, or remove one."),
         id=trace.source_id,
         earlier=earlier,
-        place=str(trace.place),
+        place=place,
     )
 
 
@@ -139,4 +266,30 @@ def no_traces(file_name: str) -> Problem:
         "no_traces",
         expected=gettext_noop("At least one trace; no record of the file is one in this format."),
         remedy=gettext_noop("Import with --format auto, or check what the file holds."),
+    )
+
+
+def no_files(file_name: str) -> Problem:
+    return Place(file_name).problem(
+        "empty_file",
+        expected=gettext_noop("At least one file in the archive; there is none."),
+        remedy=gettext_noop("Check the export that wrote the file."),
+    )
+
+
+def one_of_many(problem: Problem) -> Problem:
+    """What refuses a whole file by itself is, in an archive, one record that `--skip-bad` may leave out; a file that is
+    no data at all, as a page of explanations, is passed over."""
+    if problem.code not in WHOLE_FILE:
+        return problem
+    return replace(problem, code=ONE_OF_MANY, warning=problem.code == "unsupported_type")
+
+
+def mixed_formats(place: Place, format: str, other: str) -> Problem:
+    return place.problem(
+        "mixed_formats",
+        expected=gettext_noop("Records of one format; the file began as %(format)s, and this one is %(other)s."),
+        remedy=gettext_noop("Put each format into a file of its own; a zip may hold several files."),
+        format=format,
+        other=other,
     )

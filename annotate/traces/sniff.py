@@ -11,11 +11,12 @@ from typing import Any, Protocol, cast
 
 from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
+from annotate.traces.packed import Layout
 
 
 class Reader(Protocol):
     """What a module has to have to be a reader. One whose files may be an object with the records in a list of it names
-    that member as `RECORDS_IN`."""
+    that member as `RECORDS_IN`; one whose files may be a zip has `layout(names) -> Records | None` (`packed.py`)."""
 
     FORMAT: str
     TITLE: str
@@ -34,6 +35,11 @@ def readers() -> dict[str, Reader]:
 def record_lists() -> frozenset[str]:
     """Members that hold the records of a file which is one object."""
     return frozenset(reader.RECORDS_IN for reader in readers().values() if hasattr(reader, "RECORDS_IN"))
+
+
+def layouts() -> list[Layout]:
+    """What tells from the names in an archive that it is one file of a format."""
+    return [reader.layout for reader in readers().values() if hasattr(reader, "layout")]
 
 
 def recognise(values: Iterable[Any]) -> Reader | None:

@@ -269,3 +269,15 @@ def string_too_long(place: Place, pointer: str, length: int, caps: Caps) -> Prob
         length=length,
         setting=SETTINGS["string_characters"],
     )
+
+
+def too_long(place: Place, caps: Caps) -> Problem:
+    """Lines have the code of lines; an element of an array or a whole object may go over many of them."""
+    is_line = place.line is not None
+    return place.problem(
+        "line_too_long" if is_line else "too_large",
+        expected=gettext_noop("Records of at most %(cap)s bytes."),
+        remedy=gettext_noop("Split or shorten the record, or raise %(setting)s."),
+        cap=caps.line_bytes,
+        setting=SETTINGS["line_bytes"],
+    )

@@ -1,9 +1,11 @@
+import gzip
 import json
 
 import pytest
 from django.core.management import call_command
 
 from annotate.models import Item, Trace
+from annotate.traces.sniff import readers
 from tests.annotate.traces.files import FIXTURES, lines, record
 from tests.factories import make_project
 
@@ -38,10 +40,9 @@ def file(tmp_path):
 
 
 def test_inspect_counts_every_file_of_a_folder_without_a_database(run):
-    said, err, status = run("inspect_traces", FIXTURES)
-    assert status == 0
+    said, err, _ = run("inspect_traces", FIXTURES)
     by_format = {found["format"]: found for found in said["files"]}
-    assert set(by_format) == {"sightline", "openai_chat", "tau2_bench", "tau_bench"}
+    assert set(by_format) - {""} == set(readers())
     assert set(by_format["sightline"]) >= COUNTS
     chat = by_format["openai_chat"]
     assert [chat[name] for name in ("traces", "messages", "calls", "paired", "unpaired")] == [2, 10, 2, 2, 1]
@@ -79,12 +80,45 @@ def test_inspect_names_a_missing_file(run, tmp_path):
     assert (status, said["files"][0]["refused"][0]["code"]) == (1, "no_file")
 
 
-def test_inspect_passes_over_other_files_of_a_folder_in_words(run, file):
+def test_inspect_passes_over_files_of_a_folder_that_hold_no_data(run, file):
     folder = file(lines(record())).parent
-    file(b"hello", "README.md")
-    said, err, status = run("inspect_traces", folder)
-    assert (len(said["files"]), status) == (1, 0)
-    assert "1 files" in err
+    notes = file(b"hello", "README.md")
+    said, _, status = run("inspect_traces", folder)
+    assert (len(said["files"]), said["passed_over"], status) == (1, [str(notes)], 0)
+    said, _, status = run("inspect_traces", notes)  # named by itself, it is meant
+    assert (said["files"][0]["refused"][0]["code"], said["passed_over"], status) == ("unsupported_type", [], 1)
+
+
+def test_inspect_reads_files_by_their_content_and_not_by_their_name(run, file):
+    folder = file(lines(record()), "runs.traj").parent
+    file(gzip.compress(lines(record("t2"))), "more")
+    said, _, status = run("inspect_traces", folder)
+    assert ([found["traces"] for found in said["files"]], status) == ([1, 1], 0)
+
+
+def test_inspect_adds_files_up_by_format(run, file):
+    folder = file(lines(record("t1"), record("t2"))).parent
+    file(lines(record("t3")), "other.jsonl")
+    file(b'{"what": 1}', "what.json")
+    file((FIXTURES / "tau_bench.json").read_bytes(), "tau.json")
+    said, _, _ = run("inspect_traces", folder)
+    rows = [{name: row[name] for name in ("format", "files", "traces", "n_refused")} for row in said["formats"]]
+    assert rows == [
+        {"format": "sightline", "files": 2, "traces": 3, "n_refused": 0},
+        {"format": "tau_bench", "files": 1, "traces": 3, "n_refused": 0},
+        {"format": "", "files": 1, "traces": 0, "n_refused": 1},
+    ]
+    tau = said["formats"][1]
+    assert (tau["messages"], tau["calls"], tau["paired"], tau["unpaired"], tau["skipped"]) == (30, 6, 6, 0, {})
+
+
+def test_inspect_prints_the_table_of_formats_in_words(capsys, file):
+    folder = file(lines(record("t1"))).parent
+    file(lines(record("t2")), "other.jsonl")
+    call_command("inspect_traces", str(folder))
+    *_, heading, row = capsys.readouterr().out.splitlines()
+    assert " ".join(heading.split()) == "format files traces messages calls paired unpaired skipped n_refused"
+    assert " ".join(row.split()) == "sightline 2 2 4 0 0 0 - 0"
 
 
 def test_inspect_in_words(capsys):

@@ -1,16 +1,20 @@
 """`manage.py inspect_traces PATH...`: what trace files hold, and what an import would refuse. Needs no database."""
 
+from collections import Counter
 from pathlib import Path
 
 from django.utils.translation import gettext
 
-from annotate.importing import import_caps
+from annotate.importing import import_caps, unpack_caps
 from annotate.management.commands.import_traces import no_file
 from annotate.management.said import SaidCommand
 from annotate.traces.reading import Reading
 from annotate.traces.tally import Tally
 
-ENDINGS = {".json", ".jsonl", ".ndjson"}
+COUNTED = ("traces", "messages", "calls", "paired", "unpaired", "n_refused")
+COLUMNS = ("format", "files", *COUNTED[:-1], "skipped", "n_refused")
+PASSED_OVER = frozenset({"unsupported_type"})
+"""In a folder, files that hold no data at all are no traces that somebody meant; they are counted and named."""
 
 
 class Command(SaidCommand):
@@ -29,35 +33,34 @@ class Command(SaidCommand):
             raise SystemExit(1)
 
     def act(self, *, paths, format, **options):
-        return {"files": [self.inspect(path, format) for given in paths for path in self.files_in(given)]}
-
-    def files_in(self, given):
-        """The file, or those of a folder that may hold traces by their names."""
-        if not given.is_dir():
-            return [given]
-        files = sorted(path for path in given.rglob("*") if path.is_file())
-        taken = [path for path in files if path.suffix.lower() in ENDINGS]
-        if len(taken) < len(files):
-            said = gettext("%(folder)s: %(n)s files passed over, whose names end in none of %(endings)s.")
-            self.say(said % {"folder": given, "n": len(files) - len(taken), "endings": ", ".join(sorted(ENDINGS))})
-        return taken
+        files, passed_over = [], []
+        for given in paths:
+            for path in files_in(given):
+                found, tally = self.inspect(path, format)
+                if given.is_dir() and tally.problem_codes and tally.problem_codes <= PASSED_OVER:
+                    passed_over.append(str(path))
+                    continue
+                self.is_refused |= tally.n_problems > 0
+                for problem in [*tally.problems, *tally.warnings]:
+                    self.say(problem.sentence(gettext))
+                files.append(found)
+        return {"formats": by_format(files), "files": files, "passed_over": passed_over}
 
     def inspect(self, path, format):
-        tally, found = Tally(), ""
+        tally, formats = Tally(), {}
         if path.is_file():
             with path.open("rb") as file:
-                reading = Reading(file, file_name=str(path), format=format, caps=import_caps())
+                reading = Reading(
+                    file, file_name=str(path), format=format, caps=import_caps(), unpack_caps=unpack_caps()
+                )
                 for _ in tally.traces_in(reading):
                     pass
-                found = reading.format
+                formats = reading.formats
         else:
             tally.add_problem(no_file(path))
-        self.is_refused |= tally.n_problems > 0
-        for problem in [*tally.problems, *tally.warnings]:
-            self.say(problem.sentence(gettext))
         return {
             "path": str(path),
-            "format": found,
+            "format": ", ".join(formats),
             "traces": tally.traces,
             "messages": tally.messages,
             "calls": tally.calls,
@@ -67,7 +70,7 @@ class Command(SaidCommand):
             "n_refused": tally.n_problems,
             "refused": [problem.as_dict(gettext) for problem in tally.problems],
             "warnings": [problem.as_dict(gettext) for problem in tally.warnings],
-        }
+        }, tally
 
     def words(self, result):
         for file in result["files"]:
@@ -80,3 +83,46 @@ class Command(SaidCommand):
                 )
                 % {**file, **more}
             )
+        if result["passed_over"]:
+            said = gettext("Passed over, as they hold no data that could be traces: %(n)s files (%(names)s).")
+            names = ", ".join(Path(path).name for path in result["passed_over"][:5])
+            more = ", …" if len(result["passed_over"]) > 5 else ""
+            yield said % {"n": len(result["passed_over"]), "names": names + more}
+        if len(result["files"]) > 1:
+            yield from table(result["formats"])
+
+
+def files_in(given):
+    """The file, or those of a folder, whatever their names end in."""
+    return sorted(path for path in given.rglob("*") if path.is_file()) if given.is_dir() else [given]
+
+
+def by_format(files):
+    """A row for each format, those of unknown ones last: how many files, and everything counted in them."""
+    rows = {}
+    for file in sorted(files, key=lambda file: (not file["format"], file["format"])):
+        row = rows.setdefault(
+            file["format"], {"format": file["format"], "files": 0, **dict.fromkeys(COUNTED, 0), "skipped": Counter()}
+        )
+        row["files"] += 1
+        row["skipped"].update(file["skipped"])
+        for name in COUNTED:
+            row[name] += file[name]
+    return [{**row, "skipped": dict(row["skipped"])} for row in rows.values()]
+
+
+def table(rows):
+    """The rows under their names, each column as wide as it has to be."""
+    cells = [COLUMNS, *([cell(row, name) for name in COLUMNS] for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(COLUMNS))]
+    for line in cells:
+        yield "  ".join(
+            text.ljust(width) if place in (0, len(COLUMNS) - 2) else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+
+
+def cell(row, name):
+    if name == "skipped":
+        return ", ".join(f"{n} {code}" for code, n in row["skipped"].items()) or "-"
+    return str(row[name]) or "?"
