@@ -10,7 +10,7 @@ import hashlib
 import io
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotate import assigning, lead_queries, uploading, work
-from annotate.errors import JobFailed
+from annotate.errors import JobFailed, Refused
 from annotate.models import Event, ImportBatch, Person, Phase, Project, Trace
 from annotate.staging import Overtaken, Staging, chunks
 from annotate.traces import base, kept
 from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.labels import LabelFile
 from annotate.traces.packed import UnpackCaps
-from annotate.traces.reading import Reading
+from annotate.traces.reading import Reading, read_label_file
 from annotate.traces.strict_json import Caps
 from annotate.traces.tally import Tally
 
@@ -50,6 +51,8 @@ class ImportReport:
     n_present: int
     n_items: int
     n_replaced_nul: int
+    n_labelled: Mapping[str | int, int]
+    """How many traces got labels, by the id under which these lie in a file of their own."""
     tally: Tally
 
     def counts(self) -> dict[str, Any]:
@@ -67,6 +70,27 @@ class ImportReport:
             "n_problems": self.tally.n_problems,
             "n_unlisted": self.tally.n_unlisted,
         }
+
+
+def labels_in(path: Path) -> LabelFile:
+    """The labels of a file that holds some beside the runs; Refused where it holds none, or something is wrong with
+    it."""
+    with path.open("rb") as file:
+        found = read_label_file(file, str(path), import_caps())
+    if found is None:
+        raise Refused(no_labels(str(path)))
+    for problem in found.problems:
+        if not problem.warning:
+            raise Refused(problem)
+    return found
+
+
+def no_labels(file_name: str) -> Problem:
+    return base.Place(file_name).problem(
+        "no_labels",
+        expected=gettext_noop("Labels of runs: objects with trajectory_id, and failures that name a step_number."),
+        remedy=gettext_noop("Name the file that holds the labels; the runs are the other files."),
+    )
 
 
 def nothing(value: object) -> None:
@@ -98,12 +122,14 @@ def import_traces(
     format: str = "auto",
     skip_bad: bool = False,
     replace_nul: bool = False,
+    labels: LabelFile | None = None,
     by: Person | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> ImportReport:
     """Bring the file at `path` into a project under the name people know it by. `progress` hears the bytes read so far.
 
-    With `skip_bad` records that are refused are left out and listed in the batch; else one of them refuses the file."""
+    With `skip_bad` records that are refused are left out and listed in the batch; else one of them refuses the file.
+    `labels` are of a file beside it."""
     end_leftovers(project)
     batch = ImportBatch.objects.create(
         project=project,
@@ -113,7 +139,7 @@ def import_traces(
         replace_nul=replace_nul,
         person=by,
     )
-    report = read_in(batch, path, format=format, progress=progress or nothing)
+    report = read_in(batch, path, format=format, labels=labels, progress=progress or nothing)
     if not report.is_refused:
         plan(project)
     return report
@@ -124,6 +150,7 @@ def read_in(
     path: Path,
     *,
     format: str,
+    labels: LabelFile | None = None,
     progress: Callable[[int], object] = nothing,
     heard: Callable[[int], object] = nothing,
     stand_back: Callable[[float], object] = nothing,
@@ -143,6 +170,7 @@ def read_in(
             caps=import_caps(),
             unpack_caps=unpack_caps(),
             replace_nul=batch.replace_nul,
+            labels=labels,
         )
         if reading.is_packed:  # an archive is read from its end, and its files from temporary ones
             raw.place = lambda: reading.n_read
@@ -278,6 +306,7 @@ def report_of(staging: Staging, reading: Reading) -> ImportReport:
         n_present=staging.n_present,
         n_items=0 if is_refused else staging.n_items,
         n_replaced_nul=reading.n_replaced_nul,
+        n_labelled=reading.n_labelled,
         tally=staging.tally,
     )
 

@@ -17,7 +17,7 @@ class ImportBatch(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="batches")
     file_name = models.CharField(max_length=255)
-    format = models.CharField(max_length=40, blank=True)
+    format = models.CharField(max_length=500, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.STAGED)
     counts = models.JSONField(default=dict)

@@ -203,6 +203,37 @@ class Unpacking:
         return None
 
 
+def candidates(file: BinaryIO, name: str, caps: UnpackCaps, mark: bytes) -> Iterator[Inner]:
+    """Files of a zip, not of archives inside it, that have `mark` near their begin."""
+    unpacking = Unpacking(caps)
+    unpacking.n_packed = file.seek(0, 2)
+    if packing(file) != "zip" or unpacking.refused(file, name):
+        return
+    try:
+        archive = zipfile.ZipFile(file)
+    except BROKEN:
+        return
+    with archive:
+        for entry in archive.infolist():
+            if not is_nobodys(entry.filename) and mark in begin_of(archive, entry):
+                for found in unpacking.entry(archive, entry, f"{name}/{shown(entry.filename)}"):
+                    if isinstance(found, Inner):
+                        yield found
+            if unpacking.is_stopped:
+                return
+
+
+def begin_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The first piece of a file inside; nothing where it cannot be read, which is said when all of it is asked for."""
+    if entry.flag_bits & 0x1 or entry.compress_type not in METHODS:
+        return b""
+    try:
+        with archive.open(entry) as packed:
+            return packed.read(PIECE)
+    except BROKEN:
+        return b""
+
+
 def packing(file: BinaryIO) -> str:
     """`gzip`, `zip` or nothing. The file stands at its begin behind it."""
     file.seek(0)
@@ -292,7 +323,7 @@ def too_many_files(name: str, caps: UnpackCaps) -> Problem:
 
 def too_large(name: str, caps: UnpackCaps) -> Problem:
     return Place(name).problem(
-        "archive_too_large",
+        "too_large",
         expected=gettext_noop("An archive that unpacks to at most %(cap)s bytes."),
         remedy=gettext_noop("Split the archive, or raise %(setting)s."),
         cap=caps.bytes,
@@ -302,7 +333,7 @@ def too_large(name: str, caps: UnpackCaps) -> Problem:
 
 def too_packed(name: str, caps: UnpackCaps) -> Problem:
     return Place(name).problem(
-        "archive_too_packed",
+        "too_large",
         expected=gettext_noop("An archive that unpacks to at most %(cap)s times its size."),
         remedy=gettext_noop("Import the files unpacked if they are what they should be, or raise %(setting)s."),
         cap=caps.ratio,

@@ -1,5 +1,5 @@
-"""A file becomes traces and problems: it is unpacked, its records are read strictly, its format is found, every id is
-kept once."""
+"""A file becomes traces and problems: it is unpacked, its records are read strictly, its format is found, labels that
+lie beside the runs are put to them, every id is kept once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO, Protocol
 
 from annotate.traces.base import Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document, Documents
 from annotate.traces.identity import FirstPlaces
-from annotate.traces.packed import Archive, Inner, UnpackCaps, Unpacking, packing, shown
+from annotate.traces.labels import LabelFile, Labels, attached, is_labels, labels_only, left_over, read_labels
+from annotate.traces.packed import Archive, Inner, UnpackCaps, Unpacking, candidates, packing, shown
 from annotate.traces.sniff import (
     Reader,
     layouts,
@@ -28,9 +29,11 @@ from annotate.traces.strict_json import Caps, parse, too_long
 LOOKED_AT = 10
 """So many records may be unknown before a known one, and a hundred times as many broken."""
 LONGEST_NAME = 255
-WHOLE_FILE = frozenset({"empty_file", "unsupported_type", "unknown_format", "no_traces"})
+WHOLE_FILE = frozenset({"empty_file", "unsupported_type", "unknown_format", "no_traces", "labels_only"})
 """Codes of problems that no skipping of records can help. Inside an archive they are those of one file of many."""
 ONE_OF_MANY = "not_read_in_archive"
+LABELS = b'"trajectory_id"'
+"""Stands near the begin of every label file, so that an archive need not be read twice to find them."""
 
 
 class Source(Protocol):
@@ -84,6 +87,8 @@ class Part:
     refused: Problem | None
     is_named: bool
     """The format was named and not found: then nothing is taken for another one."""
+    holds_labels: bool = False
+    """It holds labels of runs, and no runs."""
 
     def found(self) -> Iterator[Trace | Problem]:
         if self.reader is None:
@@ -113,9 +118,13 @@ class Reading:
         caps: Caps | None = None,
         unpack_caps: UnpackCaps | None = None,
         replace_nul: bool = False,
+        labels: LabelFile | None = None,
     ) -> None:
         self.file, self.file_name, self.named_format = file, file_name, format
         self.caps, self.replace_nul = caps, replace_nul
+        self.labels = labels or LabelFile({})
+        """Of a file beside the runs, which may be those of many files: who gives them says which are left over."""
+        self.n_labelled: Counter[str | int] = Counter()
         self.unpacking = Unpacking(unpack_caps or UnpackCaps(), layouts())
         self.is_packed = bool(packing(file))
         self.formats: Counter[str] = Counter()
@@ -137,24 +146,58 @@ class Reading:
         return self.unpacking.n_read if self.is_packed else self.file.tell()
 
     def __iter__(self) -> Iterator[Trace | Problem]:
-        return once(self.found(), with_files=self.is_packed)
+        return once(self.labelled(), with_files=self.is_packed)
+
+    def labelled(self) -> Iterator[Trace | Problem]:
+        """Every trace with the labels that lie in a file beside it."""
+        inside = self.labels_inside() if self.is_packed else LabelFile({})
+        yield from inside.problems
+        labels = LabelFile({**self.labels.by_id, **inside.by_id})
+        for one in self.found():
+            if isinstance(one, Problem):
+                yield one
+                continue
+            found = attached(one, labels)
+            if found.id is not None:
+                self.n_labelled[found.id] += 1
+            yield from found.problems
+            yield found.trace
+        yield from left_over(inside, self.n_labelled)
+
+    def labels_inside(self) -> LabelFile:
+        """The labels of an archive, whatever their place in it."""
+        by_id: dict[str | int, tuple[Labels, ...]] = {}
+        problems: list[Problem] = []
+        for inner in candidates(self.file, self.file_name, self.unpacking.caps, LABELS):
+            found = read_label_file(inner.file, inner.name, self.caps)
+            if found is not None:
+                problems += found.problems
+                for id_, records in found.by_id.items():
+                    by_id[id_] = (*by_id.get(id_, ()), *records)
+        return LabelFile(by_id, tuple(problems))
 
     def found(self) -> Iterator[Trace | Problem]:
         if self.part:
             yield from self.part.found()
             return
-        is_empty = True
-        for one in self.unpacking.of(self.file, self.file_name):
-            is_empty = False
-            if isinstance(one, Problem):
+        n_parts = n_found = 0
+        for part in self.unpacking.of(self.file, self.file_name):
+            n_parts += 1
+            for one in [part] if isinstance(part, Problem) else self.inside(part):
+                n_found += not (isinstance(one, Problem) and one.warning)
                 yield one
-                continue
-            self.part = self.part_of(one)
-            for found in self.part.found():
-                yield one_of_many(found) if isinstance(found, Problem) else found
-            self.n_replaced_before, self.part = self.n_replaced_nul, None
-        if is_empty:
+        if not n_parts:
             yield no_files(self.file_name)
+        elif not n_found:
+            yield no_traces(self.file_name)
+
+    def inside(self, inner: Inner | Archive) -> Iterator[Trace | Problem]:
+        """What is in one file of an archive. Its labels are read before."""
+        self.part = self.part_of(inner)
+        is_all = inner.name == self.file_name  # of a gzip: whatever is wrong with it is wrong with the file
+        for found in () if self.part.holds_labels and not is_all else self.part.found():
+            yield found if is_all or isinstance(found, Trace) else one_of_many(found)
+        self.n_replaced_before, self.part = self.n_replaced_nul, None
 
     def part_of(self, inner: Inner | Archive) -> Part:
         source: Source
@@ -191,8 +234,20 @@ class Reading:
                 break
         documents = [found for found in part.first if isinstance(found, Document)]
         part.reader = recognise(look for document in documents for look in looks(document))
-        if part.reader is None and documents:
+        part.holds_labels = part.reader is None and bool(documents) and is_labels(documents[0].value)
+        if part.holds_labels:
+            part.refused = labels_only(documents[0].place)
+        elif part.reader is None and documents:
             part.refused = unknown_format(documents[0].value, documents[0].place)
+
+
+def read_label_file(file: BinaryIO, file_name: str, caps: Caps | None = None) -> LabelFile | None:
+    """The labels in a file, or None where its first record is none of a label file."""
+    documents = iter(Documents(file, file_name=file_name, caps=caps))
+    first = list(islice(documents, 1))
+    if not first or isinstance(first[0], Problem) or not is_labels(first[0].value):
+        return None
+    return read_labels(chain(first, documents))
 
 
 def looks(document: Document) -> Iterator[Any]:

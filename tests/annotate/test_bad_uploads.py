@@ -21,8 +21,8 @@ from tests.factories import make_cast
 assert tasks.HANDLERS_OF  # they are registered as in a worker
 pytestmark = pytest.mark.django_db
 FORMULAS = [f"{first}1+1" for first in ("=", "+", "-", "@", "\t", "\r")]
-CONTENT = {"IN-18": gzip.compress(b" " * 1_000_000 + line(record())), "IN-20": line(record("t1", note="a" * 200_000))}
-LARGE = {"IN-18": ("unsupported_type", []), "IN-20": ("line_too_long", ["line 1", "IMPORT_MAX_LINE_BYTES"])}
+CONTENT = {"IN-18": gzip.compress(b" " * 20_000_000 + line(record())), "IN-20": line(record("t1", note="a" * 200_000))}
+LARGE = {"IN-18": ("too_large", ["IMPORT_MAX_RATIO"]), "IN-20": ("line_too_long", ["line 1", "IMPORT_MAX_LINE_BYTES"])}
 
 
 @pytest.fixture(autouse=True)

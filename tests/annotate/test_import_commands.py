@@ -1,5 +1,7 @@
 import gzip
+import io
 import json
+import zipfile
 
 import pytest
 from django.core.management import call_command
@@ -183,3 +185,75 @@ def test_import_refuses_an_unknown_project_and_a_missing_file(run, file, tmp_pat
     said, _, status = run("import_traces", "wells", path, tmp_path / "none.jsonl")
     assert (status, said["problems"][0]["code"]) == (1, "no_file")
     assert Trace.objects.count() == 0
+
+
+# Packed files, and labels that lie beside the runs
+
+
+def packed(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+RUN = json.dumps([{"content": "Which well?", "role": "human"}, {"content": "a", "role": "WebSurfer"}]).encode()
+
+
+def labels_of(*ids):
+    failure = {"failure_id": 1, "step_number": 2, "failure_category": "x", "failed_agent": "WebSurfer"}
+    return json.dumps([{"trajectory_id": one, "failures": [failure], "root_cause": None} for one in ids]).encode()
+
+
+@pytest.mark.django_db
+def test_an_archive_comes_in_as_one_file(run, file):
+    make_project("wells")
+    archive = file(packed(a=lines(record("t1")), b=(FIXTURES / "tau_bench.json").read_bytes()), "all.zip")
+    said, _, status = run("import_traces", "wells", archive)
+    assert (said["files"][0]["format"], said["files"][0]["new"], status) == ("sightline, tau_bench", 4, 0)
+    assert set(Trace.objects.values_list("format", flat=True)) == {"sightline", "tau_bench"}
+    said, _, _ = run("import_traces", "wells", archive)
+    assert (said["files"][0]["new"], said["files"][0]["present"]) == (0, 4)
+
+
+@pytest.mark.django_db
+def test_one_bad_file_refuses_the_archive_and_may_be_skipped(run, file):
+    make_project("wells")
+    archive = file(packed(a=lines(record("t1")), b=b'{"what": 1}'), "all.zip")
+    said, _, status = run("import_traces", "wells", archive)
+    assert (said["files"][0]["state"], status, Trace.objects.count()) == ("refused", 1, 0)
+    said, _, status = run("import_traces", "wells", archive, "--skip-bad")
+    assert (said["files"][0]["state"], said["files"][0]["new"], Trace.objects.count()) == ("imported", 1, 1)
+
+
+@pytest.mark.parametrize(("name", "cap"), [("UNPACKED_BYTES", 100), ("PACKED_FILES", 1)])
+def test_the_caps_of_archives_are_settings_and_named_when_met(run, file, settings, name, cap):
+    setattr(settings, f"IMPORT_MAX_{name}", cap)
+    said, _, status = run("inspect_traces", file(packed(a=lines(record("t1")), b=lines(record("t2"))), "all.zip"))
+    assert status == 1
+    assert f"IMPORT_MAX_{name}" in said["files"][0]["refused"][0]["remedy"]
+
+
+@pytest.mark.django_db
+def test_labels_of_another_file_come_in_with_their_runs_and_stay_private(run, file):
+    make_project("wells")
+    labels = file(labels_of("r1", "r9"), "labels.json")
+    said, _, status = run("import_traces", "wells", file(RUN, "r1.json"), file(RUN, "r2.json"), "--labels", labels)
+    assert (status, said["labelled"]) == (0, 1)
+    assert [warning["code"] for warning in said["label_warnings"]] == ["labels_without_run"]
+    kept = dict(Trace.objects.values_list("source_id", "metadata"))
+    assert kept["r1"]["labels"][0]["index"] == 1
+    assert "labels" not in kept["r2"]
+
+
+@pytest.mark.parametrize("command", [["import_traces", "wells"], ["inspect_traces"]])
+@pytest.mark.parametrize("content", [None, RUN, b"", b"x", b'[{"trajectory_id": 1, "failures": 5}]'])
+@pytest.mark.django_db
+def test_a_label_file_that_holds_no_labels_is_refused_before_anything_is_read(run, file, tmp_path, command, content):
+    make_project("wells")
+    labels = tmp_path / "none.json" if content is None else file(content, "labels.json")
+    said, _, status = run(*command, file(RUN, "r1.json"), "--labels", labels)
+    (problem,) = said["problems"]
+    assert (status, problem["code"]) == (1, "no_file" if content is None else "no_labels")
+    assert not Trace.objects.exists()

@@ -1,5 +1,6 @@
 """From a trace file of each format to a blind label, through the doors a person uses."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,24 @@ from django.urls import reverse
 
 from annotate import blind, importing
 from annotate.models import Annotation, Assignment, Item, Message
+from annotate.traces.sniff import readers
 from tests.factories import make_cast
 
 pytestmark = pytest.mark.django_db
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "traces"
+RUNS = sorted(path for path in FIXTURES.iterdir() if path.stem in readers())
+HANDWRITING = re.compile(
+    r"<\|[a-z_]+\|>"
+    r"|###[A-Z]+"
+    r"|\b(?:call|toolu|srvtoolu|msg|resp|fc|rs|chatcmpl|req|run|tool|item|evt|sevt)[-_][A-Za-z0-9]{4,}"
+    r"|\b(?:end_turn|tool_use|tool_calls|stop_sequence|max_tokens|finish_reason|stop_reason|finishReason)\b"
+    r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+    r"|\b[0-9a-f]{16,}\b"
+)
+"""Ids, reasons of an end and signs of a model, as the programs write them."""
+WITHOUT_IDS = {"agentrx", "mast", "plain_items", "sharegpt", "sightline", "swe_agent", "tau_dialogue", "who_and_when"}
+"""Formats that hold none of these."""
 AIRLINE = "tau-bench-airline-gpt4o/historical_trajectories/gpt-4o-airline.json"
 
 
@@ -37,11 +51,33 @@ def private_texts(item):
     return [text for text in hidden if text not in seen]
 
 
-@pytest.mark.parametrize("path", sorted(FIXTURES.iterdir()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
 def test_a_file_of_every_format_can_be_labelled_and_shows_nothing_private(client, path):
     item, page = label_the_first(client, make_cast().ana, path)
     assert 'id="reply-text"' in page
     assert all(text not in page for text in private_texts(item) if len(text) > 12)
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_no_handwriting_of_a_program_reaches_an_annotator(path):
+    """Of any item of any format, nothing of what tells programs and models apart; it stands in the file."""
+    assert (HANDWRITING.search(path.read_text()) is None) <= (path.stem in WITHOUT_IDS)
+    project = make_cast().project
+    importing.import_traces(project=project, path=path, file_name=path.name)
+    items = Item.objects.filter(project=project)
+    assert items
+    private = set(Message.objects.filter(trace__project=project).values_list("answers_id", flat=True)) - {""}
+    for item in items:
+        shown = shown_text(blind.preview_item(project.pk, item.pk))
+        assert not HANDWRITING.findall(shown)
+        assert not [name for name in {*private, item.trace.source_id} if len(name) > 5 and name in shown]
+
+
+def shown_text(item):
+    """Everything of an item that stands on its page."""
+    files = [text for file in item.files for text in (file.name, str(file))]
+    messages = [piece.text for message in item.messages for piece in message.pieces]
+    return "\n".join([*files, *messages, item.text])
 
 
 @pytest.mark.shared

@@ -1,6 +1,7 @@
 """`manage.py import_traces PROJECT FILE...`: trace files become items, each file as a whole or not at all."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 from django.utils.translation import gettext
@@ -11,6 +12,7 @@ from annotate.errors import Refused
 from annotate.management.said import SaidCommand, project_called
 from annotate.models import Phase
 from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.labels import left_over
 
 
 class Command(SaidCommand):
@@ -22,6 +24,7 @@ class Command(SaidCommand):
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--format", default="auto", help="auto (by content) or the name of a format")
         parser.add_argument("--phase", default=Phase.MAIN, choices=Phase.values)
+        parser.add_argument("--labels", type=Path, metavar="FILE", help="labels of these runs that lie beside them")
         parser.add_argument("--skip-bad", action="store_true", help="import the rest; the batch keeps what was skipped")
         parser.add_argument("--replace-nul", action="store_true", help="show the character U+0000 as U+2400")
 
@@ -33,13 +36,18 @@ class Command(SaidCommand):
 
     def act(self, *, project, files, **options):
         project = project_called(project)
-        for path in files:
+        labels = options["labels"]
+        for path in [*files, *([labels] if labels else [])]:
             if not path.is_file():
                 raise Refused(no_file(path))
-        return {"project": project.slug, "files": [self.import_file(project, path, options) for path in files]}
+        options["labels"] = importing.labels_in(labels) if labels else None
+        n_labelled = Counter()
+        found = [self.import_file(project, path, options, n_labelled) for path in files]
+        return {"project": project.slug, "files": found, **said_of_labels(self, options["labels"], n_labelled)}
 
-    def import_file(self, project, path, options):
+    def import_file(self, project, path, options, n_labelled):
         report = self.read(project, path, options)
+        n_labelled.update(report.n_labelled)
         self.is_refused |= report.is_refused
         for problem in [*report.tally.problems, *report.tally.warnings]:
             self.say(problem.sentence(gettext))
@@ -66,6 +74,7 @@ class Command(SaidCommand):
                 format=options["format"],
                 skip_bad=options["skip_bad"],
                 replace_nul=options["replace_nul"],
+                labels=options["labels"],
                 progress=lambda n_bytes: bar.update(n_bytes - bar.n),
             )
 
@@ -81,6 +90,16 @@ class Command(SaidCommand):
                 )
                 % file
             )
+
+
+def said_of_labels(command, labels, n_labelled):
+    """What is to be said of a label file once all runs are read."""
+    if labels is None:
+        return {}
+    left = [*labels.problems, *left_over(labels, n_labelled)]
+    for problem in left:
+        command.say(problem.sentence(gettext))
+    return {"labelled": sum(n_labelled.values()), "label_warnings": [problem.as_dict(gettext) for problem in left]}
 
 
 def no_file(path) -> Problem:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from django.utils.translation import gettext
 
-from annotate.importing import import_caps, unpack_caps
-from annotate.management.commands.import_traces import no_file
+from annotate.errors import Refused
+from annotate.importing import import_caps, labels_in, unpack_caps
+from annotate.management.commands.import_traces import no_file, said_of_labels
 from annotate.management.said import SaidCommand
 from annotate.traces.reading import Reading
 from annotate.traces.tally import Tally
@@ -24,6 +25,7 @@ class Command(SaidCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file, or a folder of them")
+        parser.add_argument("--labels", type=Path, metavar="FILE", help="labels of these runs that lie beside them")
         parser.add_argument("--format", default="auto", help="auto (by content) or the name of a format")
 
     def handle(self, *args, **options):
@@ -32,7 +34,11 @@ class Command(SaidCommand):
         if self.is_refused:
             raise SystemExit(1)
 
-    def act(self, *, paths, format, **options):
+    def act(self, *, paths, format, labels, **options):
+        if labels and not labels.is_file():
+            raise Refused(no_file(labels))
+        self.labels = labels_in(labels) if labels else None
+        self.n_labelled = Counter()
         files, passed_over = [], []
         for given in paths:
             for path in files_in(given):
@@ -44,18 +50,25 @@ class Command(SaidCommand):
                 for problem in [*tally.problems, *tally.warnings]:
                     self.say(problem.sentence(gettext))
                 files.append(found)
-        return {"formats": by_format(files), "files": files, "passed_over": passed_over}
+        found = {"formats": by_format(files), "files": files, "passed_over": passed_over}
+        return {**found, **said_of_labels(self, self.labels, self.n_labelled)}
 
     def inspect(self, path, format):
         tally, formats = Tally(), {}
         if path.is_file():
             with path.open("rb") as file:
                 reading = Reading(
-                    file, file_name=str(path), format=format, caps=import_caps(), unpack_caps=unpack_caps()
+                    file,
+                    file_name=str(path),
+                    format=format,
+                    caps=import_caps(),
+                    unpack_caps=unpack_caps(),
+                    labels=self.labels,
                 )
                 for _ in tally.traces_in(reading):
                     pass
                 formats = reading.formats
+                self.n_labelled.update(reading.n_labelled)
         else:
             tally.add_problem(no_file(path))
         return {

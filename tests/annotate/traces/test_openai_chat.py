@@ -5,13 +5,14 @@ import pytest
 from annotate.traces import openai_chat
 from annotate.traces.base import Place
 from annotate.traces.documents import Document
-from tests.annotate.traces.files import FIXTURES, line, lines, read
+from tests.annotate.traces.files import FIXTURES, SHARED, line, lines, read
+from tests.annotate.traces.junk import mutations
 
 ASKS = {"role": "user", "content": "a"}
 
 
 def messages(*values):
-    (trace,), problems, warnings = read(line({"messages": list(values)}))
+    (trace,), problems, warnings = read(line({"messages": list(values)}), format="openai_chat")
     assert problems == []
     return trace.messages, [warning.code for warning in warnings]
 
@@ -61,7 +62,8 @@ def test_content_may_be_null_or_a_text():
 def test_unknown_parts_are_kept_private_and_counted():
     found, warnings = messages(ASKS, {"role": "assistant", "content": [{"type": "thinking", "thinking": "S"}, "b"]})
     assert (found[1].role, found[1].text, warnings) == ("assistant", "b", ["non_text_content"])
-    (trace,), _, _ = read(line({"messages": [ASKS, {"role": "assistant", "content": [{"type": "thinking"}]}]}))
+    thinks = {"role": "assistant", "content": [{"type": "thinking"}]}
+    (trace,), _, _ = read(line({"messages": [ASKS, thinks]}), format="openai_chat")
     assert (trace.messages[1].role, trace.messages[1].name) == ("other", "assistant")
     assert trace.metadata["messages"]["1"]["content"] == [{"type": "thinking"}]
 
@@ -203,3 +205,112 @@ def test_no_more_than_a_few_records_are_held_before_it_is_clear_what_a_file_is()
     found = openai_chat.read(documents())
     assert next(found).code == "unknown_record"
     assert n_read <= openai_chat.HELD_RECORDS + 1
+
+
+# Recorded steps: each has everything of its episode so far
+
+PROTOCOL = SHARED / "data" / "fmt-eval-protocol"
+
+
+def step(number, texts, env=0, **members):
+    roles = ("user", "assistant")
+    messages = [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
+    return {"env_index": env, "step": number, "messages": messages, **members}
+
+
+def codes(warnings):
+    return [warning.code for warning in warnings]
+
+
+def test_of_interleaved_episodes_the_last_step_of_each_is_a_trace():
+    steps = [step(0, "ab"), step(0, "xy", env=1), step(1, "abcd"), step(1, "xyz", env=1), step(2, "abcde")]
+    traces, problems, warnings = read(lines(*steps))
+    assert (asked(traces), problems) == ([list("abcde"), list("xyz")], [])
+    assert [(warning.code, warning.line) for warning in warnings] == [
+        ("repeated_record", 1),
+        ("repeated_record", 2),
+        ("repeated_record", 3),
+    ]
+    assert traces[0].metadata == {"env_index": 0, "step": 2}
+
+
+@pytest.mark.parametrize("name", ["episode_id", "rollout_id", "session_id"])
+@pytest.mark.parametrize("counted", ["step", "turn", "step_index"])
+def test_recorders_name_episode_and_step_in_several_ways(name, counted):
+    values = [{name: "e", counted: n, "messages": step(0, "abc"[:n])["messages"]} for n in (1, 2, 3)]
+    traces, _, _ = read(lines(*values))
+    assert asked(traces) == [["a", "b", "c"]]
+
+
+def test_a_step_that_comes_late_or_twice_is_counted():
+    traces, _, warnings = read(lines(step(2, "abc"), step(1, "ab"), step(2, "abc")))
+    assert (asked(traces), codes(warnings)) == ([["a", "b", "c"]], ["repeated_record"] * 2)
+
+
+def test_a_step_that_lacks_messages_of_the_one_before_is_said():
+    traces, _, warnings = read(lines(step(1, "abcd"), step(2, "abX")))
+    assert (asked(traces), codes(warnings)) == ([["a", "b", "X"]], ["repeated_record", "shrunk_snapshot"])
+    assert (warnings[1].params["n"], warnings[1].line) == (2, 2)
+
+
+def test_steps_that_begin_again_are_another_trace():
+    traces, _, warnings = read(lines(step(0, "ab"), step(1, "abc"), step(0, "x"), step(1, "xy")))
+    assert (asked(traces), codes(warnings)) == ([["a", "b", "c"], ["x", "y"]], ["repeated_record"] * 2)
+
+
+def test_what_a_recorder_writes_beside_a_message_does_not_make_it_another():
+    later = step(1, "abc")
+    later["messages"][1]["control"] = {"reward": 0}
+    traces, _, warnings = read(lines(step(0, "ab"), later))
+    assert (asked(traces), codes(warnings)) == ([["a", "b", "c"]], ["repeated_record"])
+
+
+def test_records_with_an_episode_or_a_step_alone_are_conversations():
+    values = [{"messages": [ASKS], "step": 1}, {"messages": [ASKS, ANSWERS], "step": 2}]
+    assert len(read(lines(*values))[0]) == 2
+    values = [{"messages": [ASKS], "session_id": "s"}, {"messages": [ASKS, ANSWERS], "session_id": "s"}]
+    assert len(read(lines(*values))[0]) == 2
+
+
+def test_runs_of_one_row_share_its_cluster():
+    record = {"messages": [ASKS, ANSWERS], "input_metadata": {"row_id": "row 1"}}
+    traces, problems, _ = read(lines(record, {**record, "n": 2}))
+    assert problems == []
+    assert [(trace.source_id, trace.cluster) for trace in traces] == [("row 1", "row 1"), ("row 1 line 2", "row 1")]
+
+
+def test_any_json_is_taken_without_failing():
+    call = {"id": "call_1", "function": {"name": "f", "arguments": "{}"}}
+    record = step(1, "a", input_metadata={"row_id": "r"})
+    record["messages"] += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": [{"type": "text"}]}]
+    for changed in mutations(record):
+        openai_chat.sniff(changed)
+        after = {**record, "step": 2}
+        list(openai_chat.read([Document(value, Place("x.json")) for value in (record, changed, after)]))
+        list(openai_chat.read([Document(changed, Place("x.json"))]))
+
+
+@pytest.mark.shared
+def test_the_recorded_airline_episodes_are_two():
+    path = PROTOCOL / "examples/tau2_mcp/tests/recordings/fireworks_multi_env_airline_trajectory.jsonl"
+    traces, problems, warnings = read(path.read_bytes())
+    assert (len(traces), problems, codes(warnings)) == (2, [], ["repeated_record"] * 11)
+    assert [len(trace.messages) for trace in traces] == [26, 16]
+    assert [sum(m.answers is not None for m in trace.messages) for trace in traces] == [
+        sum(len(m.calls) for m in trace.messages) for trace in traces
+    ]
+
+
+@pytest.mark.shared
+def test_the_function_calling_cases_end_on_their_call():
+    traces, problems, warnings = read((PROTOCOL / "tests/pytest/data/function_calling.jsonl").read_bytes())
+    assert (len(traces), problems) == (13, [])
+    n_calls = sum(len(message.calls) for trace in traces for message in trace.messages)
+    assert codes(warnings) == ["unanswered_call"] * n_calls
+    assert all(trace.cluster == trace.metadata["input_metadata"]["row_id"] for trace in traces)
+
+
+@pytest.mark.shared
+def test_tasks_without_runs_are_no_traces():
+    traces, problems, _ = read((PROTOCOL / "tests/chinook/tasks.jsonl").read_bytes())
+    assert (traces, [problem.code for problem in problems]) == ([], ["unknown_format"])

@@ -175,7 +175,7 @@ def test_an_archive_that_bursts_is_refused_with_flat_memory(pack):
     problem = refusal(content)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert problem.code == "archive_too_packed"
+    assert problem.code == "too_large"
     assert "IMPORT_MAX_RATIO" in problem.sentence()
     assert peak < 8_000_000
 
@@ -183,13 +183,13 @@ def test_an_archive_that_bursts_is_refused_with_flat_memory(pack):
 def test_a_burst_ends_the_whole_archive():
     content = packed({"a.jsonl": bomb(200_000), "b.jsonl": lines(record("b"))})
     traces, problems, _ = read(content, unpack_caps=SMALL)
-    assert (ids(traces), [problem.code for problem in problems]) == ([], ["archive_too_large"])
+    assert (ids(traces), [problem.code for problem in problems]) == ([], ["too_large"])
 
 
 def test_a_burst_inside_an_archive_inside_ends_it_too():
     inner = packed({"a.jsonl": bomb(200_000), "b.jsonl": lines(record("b"))})
     traces, problems, _ = read(packed({"in.zip": inner, "c.jsonl": lines(record("c"))}), unpack_caps=SMALL)
-    assert (ids(traces), [problem.code for problem in problems]) == ([], ["archive_too_large"])
+    assert (ids(traces), [problem.code for problem in problems]) == ([], ["too_large"])
 
 
 def test_sizes_that_a_zip_states_are_not_believed():
@@ -247,3 +247,49 @@ def test_a_format_that_is_named_holds_for_every_file():
 
 def refusal_of(content):
     return next(problem for problem in read(content)[1])
+
+
+def agent_run():
+    return json.dumps([{"content": "Which well?", "role": "human"}, {"content": "a", "role": "WebSurfer"}]).encode()
+
+
+def labels_of(*ids_):
+    failure = {"failure_id": 1, "step_number": 2, "failure_category": "x", "failed_agent": "WebSurfer"}
+    return json.dumps([{"trajectory_id": one, "failures": [failure], "root_cause": None} for one in ids_]).encode()
+
+
+@pytest.mark.parametrize("labels_first", [True, False])
+def test_labels_of_an_archive_go_to_its_runs_whatever_comes_first(labels_first):
+    files = {"runs/r1.json": agent_run(), "labels.json": labels_of("r1")}
+    traces, problems, warnings = read(packed(dict(sorted(files.items(), reverse=not labels_first))))
+    assert (problems, warnings) == ([], [])
+    (label,) = traces[0].metadata["labels"]
+    assert (label["kind"], label["index"], label["step_in_file"]) == ("failure", 1, 2)
+
+
+def test_labels_without_a_run_in_the_archive_are_counted():
+    _, problems, warnings = read(packed({"r1.json": agent_run(), "labels.json": labels_of("r1", "r2")}))
+    assert (problems, [warning.code for warning in warnings]) == ([], ["labels_without_run"])
+
+
+def test_labels_alone_are_refused_with_what_to_do():
+    problem = refusal(labels_of("r1"))
+    assert problem.code == "labels_only"
+    assert "--labels" in problem.sentence()
+
+
+def test_an_archive_of_nothing_but_labels_has_no_traces():
+    traces, problems, _ = read(packed({"labels.json": labels_of("r1")}))
+    assert traces == []
+    assert [problem.code for problem in problems] == ["no_traces"]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [(b"", "empty_file"), (b"hello", "unsupported_type"), (b"[1]", "unknown_format")]
+)
+def test_what_is_wrong_with_the_one_file_of_a_gzip_is_wrong_with_the_gzip(content, code):
+    assert refusal(gzip.compress(content)).code == refusal(content).code == code
+
+
+def test_labels_in_a_gzip_are_labels():
+    assert refusal(gzip.compress(labels_of("r1"))).code == "labels_only"
