@@ -19,6 +19,11 @@ FLAGS = {
     "one_category": gettext_noop("everyone chose the same"),
     "few_clusters": gettext_noop("few clusters: likely too narrow"),
     "very_few_clusters": gettext_noop("very few clusters: too narrow"),
+    "factor_borrowed": gettext_noop("a factor not observed in an arm is the other arm's"),
+    "no_variance": gettext_noop("all differences are equal: decided by that value alone"),
+    "small_sample": gettext_noop("few items: an exact test was taken"),
+    "few_annotators": gettext_noop("fewer than three annotators: checks only which of two it resembles"),
+    "not_tested": gettext_noop("not tested"),
 }
 RULES = {"exclude": gettext_noop("left out"), "fractional": gettext_noop("counted in parts")}
 LEFT_OUT = {
@@ -30,6 +35,10 @@ LEFT_OUT = {
     "tie": gettext_noop("items whose others tie"),
     "few_common_items": gettext_noop("pairs with too few items in common"),
     "undefined": gettext_noop("pairs without a value"),
+    "both_empty": gettext_noop("items where both found nothing"),
+    "not_in_both": gettext_noop("items with a value on one side only"),
+    "not_observed": gettext_noop("items where it was not observed"),
+    "unreadable": gettext_noop("items whose answer nobody could read"),
 }
 
 

@@ -24,7 +24,7 @@ from annotate.traces.agentrx_steps import REQUESTER, run_of
 from annotate.traces.base import Likeness, Place, Problem, Trace
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
-from annotate.traces.labels import file_stem
+from annotate.traces.labels_form import file_stem
 from annotate.traces.warned import likeness
 
 FORMAT = "agentrx"

@@ -16,7 +16,7 @@ from typing import Any
 
 from annotate.traces.base import Message, Place, Problem
 from annotate.traces.chat_messages import text_of
-from annotate.traces.labels import Steps
+from annotate.traces.labels_form import Steps
 from annotate.traces.values import as_json
 from annotate.traces.warned import empty_run, non_text_content, unknown_role
 

@@ -10,15 +10,15 @@ parts are left out, with a warning for each message; every other member of a blo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotate.traces.base import Call, File, Message, Place, Problem, Role
 from annotate.traces.chat_messages import image_name
-from annotate.traces.pairing import pair
+from annotate.traces.pairing import orphan_results, pair, unanswered_calls
 from annotate.traces.values import as_id, as_json, as_object
-from annotate.traces.warned import non_text_content, passed_over, unknown_role, unpaired
+from annotate.traces.warned import non_text_content, orphan_result, passed_over, unanswered_call, unknown_role
 
 ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -49,6 +49,7 @@ class Draft:
 
     place: Place
     messages: list[Message] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     pointers: list[str] = field(default_factory=list)
     extras: dict[str, dict[str, Any]] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
@@ -58,16 +59,32 @@ class Draft:
 
     def add(self, role: Role, text: str, pointer: str, extras: Mapping[str, Any] | None = None, **members: Any) -> None:
         index = len(self.messages)
-        self.messages.append(Message(index=index, role=role, text=text, **members))
-        self.pointers.append(pointer)
+        self.keep(Message(index=index, role=role, text=text, **members), pointer)
         if extras:
             self.extras[str(index)] = dict(extras)
+
+    def keep(self, message: Message, pointer: str) -> None:
+        """The next message, which stands where the draft is now."""
+        self.messages.append(message)
+        self.places.append(self.place)
+        self.pointers.append(pointer)
 
     def paired(self) -> tuple[Message, ...]:
         """All messages, paired; the warnings of what has no partner are added."""
         found = pair(self.messages)
-        self.warnings += unpaired(found, self.place, self.pointers)
+        self.warnings += without_partner(found, self.places, self.pointers)
         return found
+
+
+def without_partner(
+    messages: Sequence[Message], places: Sequence[Place], pointers: Sequence[str]
+) -> Iterator[Problem]:
+    """As `unpaired` warns, of messages that stand in several records."""
+    for message in orphan_results(messages):
+        yield orphan_result(places[message.index], pointers[message.index], message)
+    for call in unanswered_calls(messages):
+        name = messages[call.index].calls[call.call].name
+        yield unanswered_call(places[call.index], pointers[call.index], name)
 
 
 def read_message(value: Any, draft: Draft, pointer: str) -> None:

@@ -169,7 +169,7 @@ def content_text(event: Event, draft: Draft, *, is_requester: bool = False) -> s
 def beside(event: Event, *used: str) -> dict[str, Any]:
     """What an event says besides its text; content that has no text is kept whole."""
     blocks = [as_object(block) for _, block in blocks_of(event.value.get("content"))]
-    has_other = any(not isinstance(block.get("text"), str) for block in blocks)
+    has_other = any(not isinstance(block.get("text"), str) or block.keys() > {"type", "text"} for block in blocks)
     left_out = {"type", *used, *(() if has_other else ("content",))}
     return {key: scrubbed(one) for key, one in event.value.items() if key not in left_out and one is not None}
 

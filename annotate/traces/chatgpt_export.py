@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotate.traces.base import Call, Likeness, Message, Place, Problem, Role, Side, Trace, gettext_noop
-from annotate.traces.chat_messages import Conversation, image_name
+from annotate.traces.chat_messages import Conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
 from annotate.traces.openai_chat import derived_id
@@ -158,7 +158,8 @@ def read_message(value: Any, pointer: str, found: Found) -> None:
     text, is_understood = text_of(content, as_object(message.get("metadata")))
     if not is_understood:
         found.warnings.append(non_text_content(found.place, f"{pointer}/content"))
-        extras["content"] = dict(content)
+    if unsaid := unsaid_in(content):
+        extras["content"] = unsaid
     role: Role = role_of(message, source, content)
     calls: tuple[Call, ...] = ()
     recipient = as_id(message.get("recipient"))
@@ -205,8 +206,18 @@ def text_of(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[st
     else:
         known = [content[name] for name in TEXTS if isinstance(content.get(name), str)]
         is_understood = bool(known) or not content
-    files = [f"[file: {name}]" for name in attached.values() if not any(name and name in text for text in known)]
+    files = [f"[file: {name or '?'}]" for name in attached.values() if not any(name and name in text for text in known)]
     return "\n".join([*known, *files]), is_understood
+
+
+def unsaid_in(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a content does not stand in the text."""
+    if isinstance(content.get("parts"), list):
+        parts = [part for part in content["parts"] if not isinstance(part, str)]
+        rest = {**content, "parts": parts}
+    else:
+        rest = {name: one for name, one in content.items() if name not in TEXTS or not isinstance(one, str)}
+    return {name: one for name, one in rest.items() if name != "content_type" and one not in (None, "", [], {})}
 
 
 def part_text(part: Any, attached: Mapping[str, str]) -> str | None:
@@ -215,8 +226,8 @@ def part_text(part: Any, attached: Mapping[str, str]) -> str | None:
     there = as_object(part)
     kind = there.get("content_type")
     if kind == "image_asset_pointer":
-        name = image_name(there.get("asset_pointer"))
-        return f"[image: {attached.get(name) or name}]"
+        name = as_id(there.get("asset_pointer")).rsplit("/", 1)[-1]
+        return f"[image: {attached.get(name) or name or '?'}]"
     if kind == "audio_transcription" and isinstance(there.get("text"), str):
         return str(there["text"])
     if kind in ("audio_asset_pointer", "real_time_user_audio_video_asset_pointer"):

@@ -80,14 +80,14 @@ def entry_for(session: Session, line: Mapping[str, Any], message: Mapping[str, A
     model = as_id(message.get("model"))
     is_error = model == SYNTHETIC or line.get("isApiErrorMessage") is True
     key = f"{key} {SYNTHETIC}" if key and is_error else key
-    entry = session.open.get((lane, key)) if key else None
+    entry = session.open[lane].get(key) if key else None
     if entry is None:
         entry = Entry("assistant", place, "/message/content", lane)
         if is_error:
             entry.role, entry.name = "other", "program"
         session.add(entry)
         if key:
-            session.open[lane, key] = entry
+            session.open[lane][key] = entry
     if model and model != SYNTHETIC and model not in session.models:
         session.models.append(model)
     if message.get("usage") is not None:

@@ -47,7 +47,7 @@ class Session:
     number: int = 1
     is_used: bool = False
     """Whether something was said since the context was last emptied."""
-    open: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    open: dict[str, dict[str, Entry]] = field(default_factory=lambda: defaultdict(dict))
     """API messages that may get more lines, by lane and id."""
     is_human_beside: bool = False
     """Whether lines marked as beside the conversation say that a human typed them: the marks then mean nothing."""
@@ -66,8 +66,7 @@ class Session:
         if not entry.lane and entry.role not in ("other", "system"):
             self.is_used = True
         if entry.role == "user":
-            for key in [key for key in self.open if key[0] == entry.lane]:
-                del self.open[key]
+            self.open.pop(entry.lane, None)
         if entry.role in ("user", "assistant"):
             self.command = None
 

@@ -29,7 +29,7 @@ from annotate.traces.warned import likeness, passed_over, unknown_record
 
 FORMAT = "codex"
 TITLE = "Codex CLI sessions"
-WRAPPED = frozenset({"session_meta", "response_item", "event_msg", "compacted"}) | META
+WRAPPED = frozenset({"session_meta", "response_item", "event_msg", "compacted", *META})
 HEAD = frozenset({"id", "timestamp", "instructions", "git", "cwd", "originator", "cli_version"})
 EARLY = frozenset({"timestamp", "role", "content", "model", "id"})
 """Members of a line of the first versions, which wrote messages with nothing around them."""
@@ -45,7 +45,7 @@ def sniff(value: Any) -> Likeness:
 
 def is_head(value: Mapping[str, Any]) -> bool:
     named = isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str)
-    return named and "instructions" in value and value.keys() <= HEAD
+    return named and ("instructions" in value or "git" in value) and value.keys() <= HEAD
 
 
 def is_state(value: Mapping[str, Any]) -> bool:
@@ -61,8 +61,10 @@ def is_bare_item(value: Mapping[str, Any]) -> bool:
     if kind in ("tool_call", "tool_result"):
         return isinstance(value.get("timestamp"), str) and ("function" in value or "result" in value)
     if kind == "reasoning":
-        return isinstance(value.get("summary"), list)
-    return kind in COMPACTION or ((kind in CALLS or kind in RESULTS) and ("call_id" in value or "action" in value))
+        return isinstance(value.get("summary"), list) and "status" not in value
+    if kind in COMPACTION:
+        return "encrypted_content" in value
+    return (kind in CALLS or kind in RESULTS) and ("call_id" in value or "action" in value)
 
 
 def is_early(value: Mapping[str, Any]) -> bool:

@@ -31,8 +31,10 @@ INJECTED = frozenset(
 RULES = re.compile(r"\s*# AGENTS\.md instructions\b")
 NOTICES = ("Warning: apply_patch was requested via ", "Warning: The maximum number of unified exec processes ")
 SUMMARY = re.compile(r"\s*Another language model started to solve this problem and produced a summary\b")
-EDITOR = re.compile(r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user):.*?^## My request for Codex:[ \t]*\n",
-                    re.DOTALL | re.MULTILINE)
+EDITOR = re.compile(
+    r"\A\s*# (?:Context from my IDE setup|Files mentioned by the user):.*?^## My request for Codex:[ \t]*\n",
+    re.DOTALL | re.MULTILINE,
+)
 IMAGE_FRAME = re.compile(r"\s*(?:<image(?:\s[^<>]*)?>|</image>)\s*\Z")
 SHELL = re.compile(
     r"\s*<user_shell_command>\s*<command>\n?(.*?)\n?</command>\s*<result>\n?(.*?)\n?</result>\s*</user_shell_command>\s*\Z",

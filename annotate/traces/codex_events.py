@@ -6,6 +6,7 @@ call, or, for a search on the web, by what was searched.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +84,10 @@ def event_of(payload: Mapping[str, Any], place: Place) -> Event | None:
         role, member = TEXTS[kind]
         text = payload.get(member)
         return text_event(kind, role, text, place, pointer) if isinstance(text, str) and text else None
+    if kind.startswith("collab_"):
+        text = as_json(without_data(payload))
+        piece = Piece("message", place, pointer, text=text, name=kind[:255])
+        return Event([piece], kind, place, ids_of(payload), kind.endswith("_begin"))
     ending = next((one for one in ENDINGS if kind.endswith(one)), "")
     if (call := kind.removesuffix(ending)) in CALLS:
         return call_event(call, payload, place, pointer, ending in ("_begin", "_request"))
@@ -101,7 +106,7 @@ def text_event(kind: str, role: str, text: str, place: Place, pointer: str) -> E
 def call_event(kind: str, payload: Mapping[str, Any], place: Place, pointer: str, is_begin: bool) -> Event:
     fixed, asked, given = CALLS[kind]
     invoked = as_object(payload.get("invocation")) or payload
-    ids = tuple(as_id(payload[name]) for name in ("call_id", "callId", "id") if payload.get(name))
+    ids = ids_of(payload)
     name = fixed or ".".join(as_id(invoked[one]) for one in ("server", "namespace", "tool") if invoked.get(one))
     arguments = next((invoked[one] for one in asked if invoked.get(one) is not None), None)
     side = "user" if as_id(payload.get("source")) in ("user_shell", "userShell") else "agent"
@@ -112,6 +117,10 @@ def call_event(kind: str, payload: Mapping[str, Any], place: Place, pointer: str
     if result is not None and not is_begin:
         pieces.append(Piece("result", place, pointer, text=result_text(result), id=call.id, name=call.name))
     return Event(pieces, kind, place, ids, is_begin)
+
+
+def ids_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(as_id(payload[name]) for name in ("call_id", "callId", "id") if payload.get(name))
 
 
 def result_text(result: Any) -> str:
@@ -140,7 +149,8 @@ class Known:
     """What the items of a session say, and the events so far. Each sort of event tells a text once."""
 
     def __init__(self, items: Sequence[Piece], events: Sequence[Event]) -> None:
-        self.texts: dict[str, list[str]] = {"user": [], "assistant": [], "reasoning": []}
+        self.texts: dict[str, list[str]] = defaultdict(list)
+        self.n_own_commands = sum(piece.call is not None and piece.side == "user" for piece in items)
         self.ids: set[str] = set()
         self.searches: dict[str, list[str]] = {}
         for piece in items:
@@ -152,7 +162,7 @@ class Known:
     def add(self, piece: Piece) -> None:
         if piece.kind == "reasoning":
             self.texts["reasoning"].append(piece.text)
-        elif piece.kind == "message" and piece.role in ("user", "assistant"):
+        elif piece.kind == "message":
             self.texts[piece.role].append(piece.text)
         elif piece.call:
             self.ids |= {piece.call.id, as_id(piece.extras.get("id"))} - {""}
@@ -160,15 +170,18 @@ class Known:
                 self.searches.setdefault(piece.call.arguments, []).append(piece.call.id)
 
     def new(self, event: Event) -> list[Piece]:
-        """The very pieces of the event where it has no twin; of a search that an item names without its results, these."""
+        """The very pieces of the event where it has no twin; of a search of an item that lacks them, the results."""
         head = event.pieces[0]
-        if not head.call:
-            role = "reasoning" if head.kind == "reasoning" else head.role
-            if self.has_text(event.kind, role, head.text):
-                return []
-            return event.pieces
         if self.ids.intersection(event.ids) or (event.is_begin and self.ended.intersection(event.ids)):
             return []
+        if not head.call and not event.ids:
+            role = "reasoning" if head.kind == "reasoning" else head.role
+            return [] if self.has_text(event.kind, role, head.text) else event.pieces
+        if head.side == "user" and self.n_own_commands:
+            self.n_own_commands -= 1
+            return []
+        if head.call is None:
+            return event.pieces
         if head.call.name == "web_search" and self.searches.get(head.call.arguments):
             id_ = self.searches[head.call.arguments].pop(0)
             for piece in event.pieces[1:]:

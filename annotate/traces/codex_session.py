@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from annotate.traces.base import Message, Place, Problem, Trace
-from annotate.traces.codex_context import is_sub_agent, said_by_requester
+from annotate.traces.codex_context import INJECTED, is_sub_agent, said_by_requester
 from annotate.traces.codex_events import BOOKKEEPING, Event, event_of, without_twins
 from annotate.traces.identity import FirstPlaces, conversation_id
 from annotate.traces.openai_responses_items import Piece, pieces_of
@@ -18,7 +18,7 @@ from annotate.traces.values import as_id, as_json, as_list, as_object
 from annotate.traces.warned import empty_run, passed_over, unknown_role
 
 FORMAT_NAME = "codex"
-META = frozenset({"turn_context", "world_state", "inter_agent_communication_metadata", "session_state"})
+META = ("turn_context", "world_state", "inter_agent_communication_metadata", "session_state")
 ENDS_OF_TURNS = frozenset({"task_started", "task_complete", "turn_started", "turn_complete", "turn_aborted"})
 PROMPTS = ("base_instructions", "instructions")
 
@@ -107,11 +107,11 @@ class Session:
             self.parts.append(Piece("break", place))
 
     def add_user_event(self, event: Event, payload: Mapping[str, Any]) -> None:
-        """What was typed; older versions say of what they put in themselves that it is not plain."""
+        """What was typed; older versions name what they put in themselves."""
         head = event.pieces[0]
         pieces = list(said_by_requester(head, None))
-        if payload.get("kind") not in (None, "plain", "[trimmed for fixture]"):
-            pieces = [replace(head, role="other", name=as_id(payload["kind"])[:255], side="agent")]
+        if as_id(payload.get("kind")) in INJECTED:
+            pieces = [replace(head, role="other", name=payload["kind"], side="agent")]
         for piece in pieces:
             self.parts.append(replace(event, pieces=[piece]) if piece.kind == "message" else piece)
 
@@ -122,7 +122,7 @@ class Session:
             self.private["usage"] = dict(usage)
         elif kind == "thread_name_updated":
             self.private["title"] = as_id(payload.get("thread_name"))
-        elif kind in ("turn_aborted", "thread_rolled_back"):
+        elif kind in ("turn_aborted", "thread_rolled_back", "exited_review_mode"):
             self.private.setdefault(kind, []).append(without_data(payload))
 
     def add_summary(self, payload: Mapping[str, Any], place: Place) -> None:

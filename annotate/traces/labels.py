@@ -1,17 +1,4 @@
-"""What people said is wrong in a run, in one form for every source of such labels, and labels that lie in a file of
-their own beside the runs.
-
-The form, kept as `metadata["labels"]` of a trace and private: a list of objects, each with `kind`. One that speaks of a
-step has `step_in_file` (as the file writes it), `step_base` (the number of the first step there) and `index`, our
-Message.index of that step; without `index` the step is none of the run, which is warned of.
-- `decisive_mistake`: agent, reason (`who_and_when`)
-- `failure`: agent, reason, category, category_reason, failure_id, is_root_cause; `root_cause`: failure_id, reason, and
-  agent and step of that failure; `failure_summary`: text (AgentRx)
-- `failure_mode`: name, value; `note`: text (`mast`)
-- `record`: what else the record said
-
-A reader whose messages are not just the steps of the file says in `metadata["steps"]` which are: `first_index`, the
-Message.index of the first step, and `n_steps`. Index of a step = step_in_file - step_base + first_index.
+"""Labels of runs that lie in a file of their own beside the runs, brought into the form of `labels_form.py`.
 
 A label file is AgentRx's: records of {trajectory_id, failures, root_cause, failure_summary}; it holds no run. The file
 does not say its base: steps count from 1. Of the published Magentic-One labels 16 name as step the number of all steps
@@ -22,18 +9,16 @@ are held in memory.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from annotate.traces.base import Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
+from annotate.traces.labels_form import Steps, at_step, file_stem, no_such_step, number_of
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import passed_over, unknown_record
 
-NUMBER = re.compile(r"[ ]*(-?[0-9]{1,9})[ ]*")
 FIRST_STEP = 1
 """The number that AgentRx gives the first step of a run."""
 FAILURE = {"step_reason": "reason", "failure_category": "category", "failed_agent": "agent"}
@@ -41,55 +26,6 @@ FAILURE = {"step_reason": "reason", "failure_category": "category", "failed_agen
 OURS = frozenset({"kind", "index", "step_in_file", "step_base", "is_root_cause"})
 """Names of our own form; what a file calls so gets another name."""
 RECORD = ("trajectory_id", "failures", "root_cause", "failure_summary")
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Which messages of a trace are the steps of its file. `numbers` are the file's own, where it writes them."""
-
-    first_index: int
-    n_steps: int
-    numbers: Mapping[int, int] | None = None
-
-    def index_of(self, step: Any, base: int) -> int | None:
-        """Message.index of a step, or None where the run has no such step."""
-        number = number_of(step)
-        if number is None:
-            return None
-        if self.numbers:
-            return self.numbers.get(number)
-        return self.first_index + number - base if 0 <= number - base < self.n_steps else None
-
-    def last(self, base: int) -> int:
-        return max(self.numbers) if self.numbers else base + self.n_steps - 1
-
-
-def number_of(value: Any) -> int | None:
-    """A whole number, also written as a text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    found = NUMBER.fullmatch(value) if isinstance(value, str) else None
-    return int(found[1]) if found else None
-
-
-def at_step(label: dict[str, Any], step: Any, base: int, steps: Steps) -> dict[str, Any]:
-    """A label with its step in the file, and its message where the run has that step."""
-    index = steps.index_of(step, base)
-    found = {} if index is None else {"index": index}
-    return {**label, **found, "step_in_file": step, "step_base": base}
-
-
-def no_such_step(place: Place, pointer: str, step: Any, base: int, steps: Steps) -> Problem:
-    return place.problem(
-        "label_step",
-        pointer,
-        expected=gettext_noop("A label with a step of its run, from %(first)s to %(last)s; here it is %(found)s."),
-        remedy=gettext_noop("The label is kept with the trace, at no message."),
-        warning=True,
-        first=base,
-        last=steps.last(base),
-        found=as_id(step)[:80] or "-",
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +114,6 @@ def ids_of(trace: Trace) -> Iterator[str | int]:
             yield number
 
 
-def file_stem(name: str) -> str:
-    """The name of a file without its folders and its last ending."""
-    return PurePosixPath(name).stem
-
-
 def steps_of(trace: Trace) -> Steps:
     said = as_object(trace.metadata.get("steps"))
     first, n_steps = number_of(said.get("first_index")), number_of(said.get("n_steps"))
@@ -235,12 +166,6 @@ def renamed(said: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     """Members under the names of our form, each kept; none takes the place of another."""
     free = {name: new for name, new in names.items() if new not in said}
     return {f"{name}_in_file" if name in OURS else free.get(name, name): member for name, member in said.items()}
-
-
-def metadata_of(rest: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says besides its messages and what we say; members of the record under our names go to `record`."""
-    clash = {name: member for name, member in rest.items() if name in ours}
-    return {**rest, **ours, **({"record": clash} if clash else {})}
 
 
 def is_cause(failure: Any, cause_id: Any) -> bool:

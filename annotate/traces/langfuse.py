@@ -7,8 +7,8 @@ output. Private (`other`): earlier texts of a turn, other agents and attempts gi
 or of later input; result: a message, or the output of the tool's observation where no message has it. File: none.
 Session: always 1; `session_id` is the trace's. Model: those of generations. Usage: the sum over the innermost
 generations. Success: not said; `scores` are kept, those of people (source ANNOTATION) as `labels`.
-Skipped and counted: observations that say nothing new, that only stand around others, or without any text. What
-Langfuse's own tests keep of observations ({id: {input: {success, data}}}) is read too; failures there are counted.
+Skipped and counted: observations that say nothing new, that only stand around others, or without any text. Refused:
+what Langfuse's tests keep of a trace ({id: {input: {success, data}}}); it tells neither the order nor what each is.
 
 A trace is one record. Single observations wait in a temporary SQLite file; memory holds one trace.
 """
@@ -24,11 +24,13 @@ from typing import Any
 
 from annotate.traces.base import Call, Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
-from annotate.traces.otel_attributes import tool_output
-from annotate.traces.otel_messages import Found, Said, read_messages, unpacked
+from annotate.traces.otel_attributes import TOOL_IDS, TOOL_NAMES, kind_by_names, tool_output
+from annotate.traces.otel_forms import read_messages
+from annotate.traces.otel_messages import Found, Said, is_message, unpacked
 from annotate.traces.otel_parts import first
-from annotate.traces.otel_run import Kind, Run, Step, ToolUse, run_of
+from annotate.traces.otel_run import Run, run_of
 from annotate.traces.otel_spans import Waiting, seconds
+from annotate.traces.otel_steps import Kind, Step, ToolUse
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import empty_run, likeness, passed_over, unknown_record
 
@@ -112,7 +114,7 @@ def read_record(value: Any, place: Place, waiting: Waiting) -> Iterator[Trace | 
         trace = as_object(there.get("trace")) or there
         yield from trace_of(trace, steps, place)
     elif is_checked(there):
-        yield from read_checked(there, place)
+        yield only_checked(place)
     else:
         yield unknown_record(place, gettext_noop("A trace with a list of observations, or one observation."))
 
@@ -147,24 +149,28 @@ def once(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
 
 
 def own_words(trace: Mapping[str, Any], steps: Sequence[Step]) -> tuple[str, str]:
-    """What the trace as a whole was asked and answered, where each is one text; else the same of its root."""
+    """What the trace as a whole was asked and answered, where each is one text; else the same of its root, or the
+    answer with which a step around others ended last."""
     ids = {step.id for step in steps}
-    roots = [step for step in steps if step.parent not in ids and step.kind in ("around", "agent")]
-    asked = one_text(read_messages(unquoted(trace.get("input")), "user", Found()), "user")
-    answered = one_text(read_messages(unquoted(trace.get("output")), "assistant", Found()), "assistant")
-    if roots and not asked:
-        asked = one_text(roots[0].asked, "user")
-    if roots and not answered:
-        answered = one_text(roots[0].answered, "assistant")
-    return asked, answered
+    around = [step for step in steps if step.kind in ("around", "agent")]
+    roots = [step for step in around if step.parent not in ids][:1]
+    last = sorted((step for step in around if step.has_reply), key=lambda step: step.end)[-1:]
+    asked = [read_messages(unquoted(trace.get("input")), "user", Found()), *(step.asked for step in roots)]
+    answered = [
+        read_messages(unquoted(trace.get("output")), "assistant", Found()),
+        *(step.answered for step in [*roots, *last]),
+    ]
+    return (
+        next(filter(None, (one_text(said, "user") for said in asked)), ""),
+        next(filter(None, (one_text(said, "assistant") for said in answered)), ""),
+    )
 
 
 def one_text(said: Sequence[Said], role: str) -> str:
     """The text of this role where there is one; none where it is data and no words."""
     texts = [one.message.text for one in said if one.message.role == role]
-    if len(texts) != 1 or isinstance(unpacked(texts[0]), dict | list):
-        return ""
-    return texts[0]
+    is_data = len(texts) == 1 and (isinstance(unpacked(texts[0]), dict | list) or texts[0].startswith(("{'", "[{'")))
+    return texts[0] if len(texts) == 1 and not is_data else ""
 
 
 def unquoted(value: Any) -> Any:
@@ -180,7 +186,12 @@ def unquoted(value: Any) -> Any:
 
 def step_of(value: Any, place: Place, pointer: str) -> Step:
     there = as_object(value)
+    attributes = as_object(as_object(unpacked(there.get("metadata"))).get("attributes"))
     kind = KINDS.get(as_id(there.get("type")), "around")
+    if kind == "around" and kind_by_names(attributes) in ("tool", "agent", "none"):
+        kind = kind_by_names(attributes) or kind
+    if kind == "tool" and there.get("input") is None and there.get("output") is None:
+        kind = "around"
     name = as_id(there.get("name"))
     found = Found()
     is_talk = kind in ("model", "agent", "around")
@@ -198,10 +209,11 @@ def step_of(value: Any, place: Place, pointer: str) -> Step:
         end=seconds(first(there, "endTime", "end_time")),
         asked=asked,
         answered=read_messages(there.get("output"), "assistant", found) if is_talk else [],
-        tool=tool_of(there, name) if kind == "tool" else None,
+        tool=tool_of(there, name, attributes) if kind == "tool" else None,
         model=as_id(first(there, "model", "providedModelName")) if kind == "model" else "",
         usage=usage_of(there),
         left_out=f"a search or a check: {name}" if kind == "none" else "",
+        has_reply=is_message(unpacked(there.get("output"))),
         found=found,
     )
 
@@ -211,11 +223,11 @@ def is_no_input(value: Any) -> bool:
     return bool(unpacked(value) == {"content": "role"})
 
 
-def tool_of(value: Mapping[str, Any], name: str) -> ToolUse:
-    text, id_ = tool_output(value.get("output"))
-    arguments = value.get("input")
-    shown = name.removeprefix("execute_tool ").removeprefix("running tool: ")
-    return ToolUse(Call(id_, shown, as_id(arguments)), text)
+def tool_of(value: Mapping[str, Any], name: str, attributes: Mapping[str, Any]) -> ToolUse:
+    text, said_id = tool_output(value.get("output"))
+    given = first(attributes, *TOOL_NAMES)
+    shown = as_id(given) or name.removeprefix("execute_tool ").removeprefix("running tool: ")
+    return ToolUse(Call(as_id(first(attributes, *TOOL_IDS)) or said_id, shown, as_id(value.get("input"))), text)
 
 
 def usage_of(value: Mapping[str, Any]) -> dict[str, float]:
@@ -239,31 +251,9 @@ def metadata_of(trace: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if part}
 
 
-def read_checked(value: Mapping[str, Any], place: Place) -> Iterator[Trace | Problem]:
-    """The messages that Langfuse understood. Nothing says when they were: the shorter came first."""
-    steps = []
-    for id_, one in value.items():
-        found = Found()
-        failed = [side for side in ("input", "output") if as_object(as_object(one).get(side)).get("success") is False]
-        for side in failed:
-            yield passed_over(place, "bookkeeping", f"/{id_}/{side}", f"an {side} that Langfuse did not understand")
-        asked = read_messages(checked_data(one, "input"), "user", found)
-        answered = read_messages(checked_data(one, "output"), "assistant", found)
-        start = len(asked)
-        steps.append(
-            Step(id_, place, f"/{id_}", name=id_, kind="model", start=start, asked=asked, answered=answered, found=found)
-        )
-    yield from trace_of({}, steps, place)
-
-
-def checked_data(value: Any, side: str) -> Any:
-    """The messages of one side, without the tools that stand beside each of them."""
-    data = as_object(as_object(value).get(side)).get("data")
-    return [as_checked(one) for one in data] if isinstance(data, list) else data
-
-
-def as_checked(value: Any) -> Any:
-    """One message; choices of the model are a level deeper than others."""
-    if not isinstance(value, dict) or "role" in value:
-        return value
-    return as_object(value.get("json")) or value
+def only_checked(place: Place) -> Problem:
+    return place.problem(
+        "no_trace",
+        expected=gettext_noop("A trace with its observations; this is a check of inputs and outputs, in no order."),
+        remedy=gettext_noop("Export the trace itself from Langfuse, with its observations, then import that."),
+    )

@@ -19,7 +19,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -57,7 +56,7 @@ def runs_in(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
     """The runs of a record and where they stand, those inside of others after these."""
     there = as_object(value)
     lists = [("post", there.get("post")), ("patch", there.get("patch")), ("runs", there.get("runs"))]
-    found = [
+    found: list[tuple[str, Mapping[str, Any]]] = [
         (f"/{name}/{number}", run)
         for name, runs in lists
         for number, run in enumerate(as_list(runs))
@@ -164,6 +163,7 @@ def put_together(
         before = runs[id_].value
         if {**before, **said} == before:
             noticed.append(passed_over(place, "repeated_record", pointer, as_id(value.get("run_type")) or "run"))
+        runs[id_].pointers |= {name: pointer for name, member in said.items() if before.get(name) != member}
         runs[id_].value = {**before, **said}
     return list(runs.values())
 
@@ -184,7 +184,7 @@ def read_trace(
     own = given[:200] or PurePath(place.file).stem[:200] or "trace"
     example = as_id(root.value.get("reference_example_id")) if root is not None else ""
     yield Trace(
-        source_id=own if ids.earlier(own, place) is None else f"{own} {replace(place)}",
+        source_id=own if ids.earlier(own, place) is None else f"{own} {place}",
         format=FORMAT,
         messages=found.messages,
         cluster=f"example {example}"[:255] if example else "",

@@ -39,8 +39,7 @@ def asked(inputs: Any, pointer: str) -> list[Found]:
     if isinstance(there.get("prompts"), list):
         texts = enumerate(there["prompts"])
         return found + [(f"{pointer}/prompts/{at}", as_said(text, "user")) for at, text in texts]
-    name = next((name for name in ASKED if there.get(name)), None)
-    if name is not None:
+    for name in [name for name in ASKED if there.get(name)][:1]:
         return found + said(there[name], f"{pointer}/{name}", "user")
     return [*found, (pointer, inputs)] if looks_like_message(inputs) else found
 
@@ -59,8 +58,9 @@ def answered(outputs: Any, pointer: str) -> list[Found]:
         return flat(there["messages"], f"{pointer}/messages")
     if looks_like_message(outputs):
         return [(pointer, outputs)]
-    name = next((name for name in ANSWERED if there.get(name)), None)
-    return said(there[name], f"{pointer}/{name}", "assistant") if name is not None else []
+    for name in [name for name in ANSWERED if there.get(name)][:1]:
+        return said(there[name], f"{pointer}/{name}", "assistant")
+    return []
 
 
 def flat(values: Sequence[Any], pointer: str) -> list[Found]:
@@ -148,8 +148,7 @@ def add_chat(chat: Any, draft: Draft, pointer: str) -> None:
         chat = {key: member for key, member in chat.items() if key not in ("type", "status")}
     shared = Conversation(draft.place, extras=draft.extras, warnings=draft.warnings)
     message = chat_messages.read_message(chat, len(draft.messages), shared, pointer)
-    draft.messages.append(message)
-    draft.pointers.append(pointer)
+    draft.keep(message, pointer)
     draft.tools.update((call.id, call.name) for call in message.calls if call.id)
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from annotate.traces.anthropic_blocks import Draft, result_text
+from annotate.traces.anthropic_blocks import Draft, result_text, without_partner
 from annotate.traces.base import Call, Message, Place, Problem
 from annotate.traces.langsmith_messages import answered, asked, drafted
-from annotate.traces.pairing import orphan_results, pair, unanswered_calls
+from annotate.traces.pairing import pair
 from annotate.traces.snapshots import canonical, merged
 from annotate.traces.values import as_id, as_json, as_list, as_object
-from annotate.traces.warned import orphan_result, passed_over, unanswered_call
+from annotate.traces.warned import passed_over
 
 TOOLS = frozenset({"tool", "retriever"})
 READ = frozenset({"inputs", "outputs", "events", "child_runs"})
@@ -35,6 +35,11 @@ class Run:
     place: Place
     pointer: str
     number: int
+    pointers: dict[str, str] = field(default_factory=dict)
+    """Where members stand that a later record said."""
+
+    def at(self, name: str) -> str:
+        return f"{self.pointers.get(name, self.pointer)}/{name}"
 
     @property
     def kind(self) -> str:
@@ -89,6 +94,8 @@ class Snapshot:
     run: Run
     draft: Draft
     rank: int
+    n_given: int
+    """How many of its messages the run was given."""
 
 
 @dataclass(slots=True)
@@ -130,7 +137,7 @@ def told(runs: Sequence[Run]) -> Told:
         if run.kind not in TOOLS and id(run) not in read:
             found.warnings.append(passed_over(run.place, "bookkeeping", run.pointer, f"{run.kind} {run.name}"))
         if run.value.get("events"):
-            found.warnings.append(passed_over(run.place, "bookkeeping", f"{run.pointer}/events", "events"))
+            found.warnings.append(passed_over(run.place, "bookkeeping", run.at("events"), "events"))
     finish(lines, found)
     return found
 
@@ -154,16 +161,17 @@ def snapshots_of(runs: Sequence[Run], root: Run | None, by_id: Mapping[str, Run]
 
 
 def snapshot_of(run: Run, rank: int) -> Snapshot:
-    given = asked(run.value.get("inputs"), f"{run.pointer}/inputs")
-    got = answered(run.value.get("outputs"), f"{run.pointer}/outputs")
+    given = asked(run.value.get("inputs"), run.at("inputs"))
+    got = answered(run.value.get("outputs"), run.at("outputs"))
     values = [value for _, value in given]
     if given and [value for _, value in got[: len(given)]] == values:
         given = []
     draft = drafted([*given, *got], run.place)
+    n_given = len(drafted(given, run.place).messages)
     if got and draft.messages and run.kind == "llm":
         last = str(len(draft.messages) - 1)
         draft.extras.setdefault(last, {}).update(beside(run))
-    return Snapshot(run, draft, rank)
+    return Snapshot(run, draft, rank, n_given)
 
 
 def beside(run: Run) -> dict[str, Any]:
@@ -239,12 +247,13 @@ def agent_of(run: Run, by_id: Mapping[str, Run]) -> str:
 
 
 def together(snapshots: Sequence[Snapshot], by_id: Mapping[str, Run], found: Told) -> list[Line]:
+    """One conversation. The outermost run ends last, but what it was asked came first."""
     whole = merged(
         [snapshot.draft.messages for snapshot in snapshots],
         ranks=[snapshot.rank for snapshot in snapshots],
         names=[agent_of(snapshot.run, by_id) for snapshot in snapshots],
     )
-    lines = []
+    lines: list[Line] = []
     for message, (number, at) in zip(whole.messages, whole.sources, strict=True):
         draft, run = snapshots[number].draft, snapshots[number].run
         is_last = at == len(draft.messages) - 1
@@ -254,7 +263,14 @@ def together(snapshots: Sequence[Snapshot], by_id: Mapping[str, Run], found: Tol
         run = snapshots[number].run
         if not n_new:
             found.warnings.append(passed_over(run.place, "repeated_record", run.pointer, f"{run.kind} {run.name}"))
-    return lines
+    asked_at = [
+        place
+        for place, (number, at) in enumerate(whole.sources)
+        if snapshots[number].run.kind != "llm" and at < snapshots[number].n_given
+    ]
+    if snapshots and len(asked_at) < snapshots[-1].n_given:
+        return lines
+    return [lines[at] for at in asked_at] + [line for at, line in enumerate(lines) if at not in set(asked_at)]
 
 
 def tool_result(run: Run) -> tuple[str, str, dict[str, Any]]:
@@ -306,10 +322,8 @@ def put_in(run: Run, lines: list[Line], snapshots: Sequence[Snapshot], found: To
         return
     call = Call(id=id_, name=run.name, arguments=arguments_of(run))
     result = Message(0, "tool", text, answers_id=id_[:LONGEST_NAME], name=run.name[:LONGEST_NAME])
-    before = next(
-        (at for at, line in enumerate(lines) if line.output_of >= 0 and snapshots[line.output_of].run.ended >= run.ended),
-        len(lines),
-    )
+    outputs = ((at, snapshots[line.output_of].run) for at, line in enumerate(lines) if line.output_of >= 0)
+    before = next((at for at, model in outputs if model.ended >= run.ended), len(lines))
     lines[before:before] = [
         Line(Message(0, "assistant", "", calls=(call,)), run.place, run.pointer),
         Line(result, run.place, run.pointer, extras),
@@ -349,9 +363,4 @@ def finish(lines: Sequence[Line], found: Told) -> None:
     messages = pair([replace(line.message, index=index) for index, line in enumerate(lines)])
     found.messages = messages
     found.extras = {str(index): dict(line.extras) for index, line in enumerate(lines) if line.extras}
-    for message in orphan_results(messages):
-        line = lines[message.index]
-        found.warnings.append(orphan_result(line.place, line.pointer, message))
-    for call in unanswered_calls(messages):
-        line = lines[call.index]
-        found.warnings.append(unanswered_call(line.place, line.pointer, line.message.calls[call.call].name))
+    found.warnings += without_partner(messages, [line.place for line in lines], [line.pointer for line in lines])

@@ -12,8 +12,8 @@ line that begins it and those up to the next (`mast_logs.py`); a message of one 
 metadata["messages"] says for each where it stands in the file (`turn`, or `line` and `n_lines`, or `agent` and `turn`,
 all from 0), so the lines of a log are the sum of n_lines. metadata["steps"] counts turns or records; index = step + 1.
 
-metadata["labels"], in the form of `labels.py`: {"kind": "failure_mode", "name": "Step repetition", "value": "no"} for
-each of `note.options`, and {"kind": "note", "text": ...}; they speak of the whole run. MetaGPT's files hold none.
+metadata["labels"], in the form of `labels_form.py`: {"kind": "failure_mode", "name": "Step repetition", "value": "no"}
+for each of `note.options`, and {"kind": "note", "text": ...}; they speak of the whole run. MetaGPT's files hold none.
 Success: `other_data.correct` where it is a yes or no; usage: `cost`; model: none. Id: instance_id, or "run" and run_id.
 One session. Nothing is skipped; a record is held at a time.
 """
@@ -30,7 +30,7 @@ from annotate.traces.base import Likeness, Message, Place, Problem, Trace, gette
 from annotate.traces.chat_messages import text_of
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
-from annotate.traces.labels import file_stem, metadata_of
+from annotate.traces.labels_form import file_stem, metadata_of
 from annotate.traces.mast_logs import MA_TOT, final_answer, log_of, records
 from annotate.traces.strict_json import pointer_part
 from annotate.traces.values import as_id, as_json, as_object

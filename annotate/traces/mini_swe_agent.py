@@ -5,7 +5,7 @@ Requester: the task in the first user message, cut out where the template in `in
 stands (what the template adds is `other`, private); and what a person typed in between (`interrupt_type` User…, or the
 sentences that older versions put around it). A command a person typed is a call on their side. All other messages of
 the role user are the environment's: the result of the call before, else `other`. The agent speaks to nobody: its texts
-stand beside calls and stay letter for letter; the submission is private data.
+stand beside calls, letter for letter, or are `other` where there is none; the submission is private data.
 Call: `tool_calls`, function calls of the Responses API, else the `extra.actions` or the one block of code that is the
 command, as a call of `bash`. Id: `instance_id` or the file name, and a digest of the messages; cluster: the task.
 Model: `info.config.model.model_name`; usage: `info.model_stats`. It does not say whether a run succeeded.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -24,7 +25,7 @@ from annotate.traces.base import Call, Likeness, Message, Place, Problem, Trace,
 from annotate.traces.chat_messages import ROLES, read_message
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
-from annotate.traces.swe_agent_history import SHELL, History, add_task
+from annotate.traces.swe_agent_history import SHELL, History, add_task, as_spoken
 from annotate.traces.swe_agent_task import task_parts
 from annotate.traces.values import as_id, as_json, as_list, as_object
 from annotate.traces.warned import empty_run, likeness, passed_over, unknown_record
@@ -138,32 +139,28 @@ def add_in_turn(
 ) -> None:
     """Who speaks follows from what came before: the role user is the person only at first, or when it says so."""
     if message.role == "assistant":
-        message = replaced(message, calls=message.calls or commands(message, extra))
+        message = replace(message, calls=message.calls or commands(message, extra))
         found.open_calls = found.last_calls = message.calls
-        found.add(message, pointer, extras)
+        found.add(as_spoken(message), pointer, extras)
     elif message.role == "tool":
         name = next((call.name for call in found.last_calls if call.id == message.answers_id), message.name)
         found.open_calls = found.open_calls[1:]
-        found.add(replaced(message, name=name), pointer, extras)
+        found.add(replace(message, name=name), pointer, extras)
     elif message.role != "user":
         found.add(message, pointer, extras)
     elif not found.has_task:
         found.has_task = True
         add_task(found, message, pointer, extras, task_parts(message.text, (), templates_of(run)))
     elif is_from_person(message, extra):
-        message = replaced(message, calls=commands(message, extra) if extra.get("actions") else ())
+        message = replace(message, calls=commands(message, extra) if extra.get("actions") else ())
         found.open_calls = found.last_calls = message.calls
         found.add(message, pointer, extras)
     elif found.open_calls and not extra.get("interrupt_type"):
         name, found.open_calls = found.open_calls[0].name, found.open_calls[1:]
-        found.add(replaced(message, role="tool", side="agent", name=name), pointer, extras)
+        found.add(replace(message, role="tool", side="agent", name=name), pointer, extras)
     else:
         name = as_id(extra.get("interrupt_type"))[:255] or "environment"
-        found.add(replaced(message, role="other", side="agent", name=name), pointer, extras)
-
-
-def replaced(message: Message, **changes: Any) -> Message:
-    return Message(**{name: changes.get(name, getattr(message, name)) for name in Message.__slots__})
+        found.add(replace(message, role="other", side="agent", name=name), pointer, extras)
 
 
 def is_from_person(message: Message, extra: Mapping[str, Any]) -> bool:

@@ -55,7 +55,7 @@ def sniff(value: Any) -> Likeness:
         "messages": True,
         "messages[].role": isinstance(first.get("role"), str) and first["role"] in ROLES,
         "messages[].content": ("content" in first or "tool_calls" in first) and "turn_idx" not in first,
-        "messages[].tool_calls[].function": all(isinstance(call, dict) and "function" in call for call in calls),
+        "messages[].tool_calls[].function": all(isinstance(call, dict) and isinstance(call.get("function"), dict) for call in calls),
     }
     return likeness(marks)
 

@@ -26,6 +26,7 @@ from annotate.traces.openai_responses_events import Stream, is_event
 from annotate.traces.openai_responses_items import CALLS, COMPACTION, RESULTS, type_of
 from annotate.traces.openai_responses_parts import IMAGES, TEXTS
 from annotate.traces.openai_responses_records import Run, is_rollout, named, read_run
+from annotate.traces.openai_responses_tau2 import is_tau2, read_tau2
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import likeness, passed_over, unknown_record
 
@@ -94,6 +95,8 @@ def runs_of(documents: Iterable[Document | Problem]) -> Iterator[Run | Problem]:
         elif is_event(document.value):
             for found in stream.add(document):
                 yield from [found] if isinstance(found, Problem) else read_run(found)
+        elif is_tau2(document.value):
+            yield from read_tau2(document.value, document.place)
         elif not is_record(document.value):
             yield unknown_record(
                 document.place, gettext_noop("A response, a rollout, or an object with input and output items.")

@@ -12,16 +12,14 @@ from typing import Any
 from annotate.traces.base import Call, Place, Problem, Trace
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id, digest
-from annotate.traces.openai_responses_items import Piece, pieces_of, type_of
-from annotate.traces.openai_responses_parts import text_of, without_data
+from annotate.traces.openai_responses_items import Piece, pieces_of
+from annotate.traces.openai_responses_parts import without_data
 from annotate.traces.openai_responses_turns import turns_of
-from annotate.traces.tau2_bench import Results, read_simulation
 from annotate.traces.values import as_id, as_json, as_list, as_object
-from annotate.traces.warned import empty_run, passed_over
+from annotate.traces.warned import empty_run
 
 FORMAT_NAME = "openai_responses"
-WRITTEN = re.compile(r"\A(.*?)((?:\s*<tool_call>(?:(?!<tool_call>).)*?</tool_call>)+)\s*\Z", re.DOTALL)
-ONE_WRITTEN = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+WRITTEN = re.compile(r"\s*<tool_call>(.*?)</tool_call>", re.DOTALL)
 FUNCTION = re.compile(r"\A\s*<function=([^<>\n]+)>\n?(.*?)(?:</function>)?\s*\Z", re.DOTALL)
 
 
@@ -47,8 +45,6 @@ def read_run(document: Document) -> Iterator[Run | Problem]:
         response = output if isinstance(output, dict) and "output" in output else value
         at = "/output/output" if response is output else "/output"
         yield from built(value, [("/input", value.get("input")), (at, response.get("output"))], place, response)
-    elif isinstance(as_object(value.get("result")).get("messages"), list):
-        yield from read_tau2(value, place)
     else:
         parameters, response = value["responses_create_params"], value["response"]
         asked = ("/responses_create_params/input", parameters.get("input"))
@@ -112,17 +108,31 @@ def instructions_of(
 
 def written_calls(piece: Piece) -> Iterator[Piece]:
     """A text of the agent that ends in calls in the tags of its chat template: the calls, and the text before them."""
-    match = WRITTEN.match(piece.text) if piece.role == "assistant" and "<tool_call>" in piece.text else None
-    calls = [written_call(inside) for inside in ONE_WRITTEN.findall(match[2])] if match else []
-    if match is None or None in calls:
+    begins = piece.text.find("<tool_call>") if piece.role == "assistant" else -1
+    calls = calls_written(piece.text, begins) if begins >= 0 else []
+    if not calls:
         yield piece
         return
+    if piece.text[:begins].strip():
+        yield replace(piece, text=piece.text[:begins], extras={})
     extras = {**piece.extras, "written": piece.text}
-    if match[1].strip():
-        yield replace(piece, text=match[1])
     for call in calls:
         yield replace(piece, kind="call", text="", call=call, extras=extras)
         extras = {}
+
+
+def calls_written(text: str, at: int) -> list[Call]:
+    """The calls from there to the end; none where anything else stands between or after them."""
+    calls: list[Call] = []
+    end = len(text.rstrip())
+    while at < end:
+        element = WRITTEN.match(text, at)
+        call = written_call(element[1]) if element else None
+        if element is None or call is None:
+            return []
+        calls.append(call)
+        at = element.end()
+    return calls
 
 
 def written_call(inside: str) -> Call | None:
@@ -179,67 +189,6 @@ def cluster_of(record: Mapping[str, Any], pieces: Sequence[Piece]) -> str:
         return task
     before = [[piece.role, piece.text] for piece in pieces if "/input" in piece.pointer or "/instr" in piece.pointer]
     return f"task {digest(before)[:12]}" if before else ""
-
-
-def read_tau2(value: Mapping[str, Any], place: Place) -> Iterator[Run | Problem]:
-    """The simulation of a rollout; the same run as Responses items is compared with it and passed over."""
-    simulation = value["result"]
-    task, config = as_object(value.get("task")), as_object(value.get("config"))
-    task_id = as_id(simulation.get("task_id"))
-    results = Results(
-        info={"environment_info": {"domain_name": config.get("domain")}}, tasks={task_id: task} if task else None
-    )
-    for found in read_simulation(simulation, replace(place, prefix=f"{place.prefix}/result"), results):
-        if isinstance(found, Problem):
-            yield found
-            continue
-        yield passed_over(place, "repeated_record", "/response/output", "the same run as Responses items")
-        metadata = {**found.metadata, **tau2_metadata(value, found)}
-        metadata.pop("info", None)
-        missing = unsaid(value, simulation)
-        if missing:
-            yield passed_over(place, "other_copy", "/response/output", "a message that the simulation has not")
-            metadata["responses_items"] = missing
-        trace = replace(found, format=FORMAT_NAME, metadata=metadata, place=place)
-        yield Run(trace, (found.source_id,), True)
-
-
-def tau2_metadata(value: Mapping[str, Any], trace: Trace) -> dict[str, Any]:
-    """The rest of the rollout. Model and usage stand in the agent's messages: the models in order of first use, and
-    the sum of the tokens."""
-    own = ("responses_create_params", "response", "result", "task")
-    extras = as_object(trace.metadata.get("messages"))
-    agent = [as_object(extras.get(str(one.index))) for one in trace.messages if one.role == "assistant"]
-    models = list(dict.fromkeys(as_id(as_object(one.get("raw_data")).get("model")) for one in agent))
-    usage: dict[str, float] = {}
-    for one in agent:
-        for name, number in as_object(one.get("usage")).items():
-            if isinstance(number, int | float) and not isinstance(number, bool):
-                usage[name] = usage.get(name, 0) + number
-    models = [model for model in models if model]
-    found = said_once({"reward": value.get("reward")}, value["response"], value["responses_create_params"])
-    return {
-        **found,
-        **({"model": models[0] if len(models) == 1 else models} if models else {}),
-        **({"usage": usage} if usage else {}),
-        "record": without_data({key: member for key, member in value.items() if key not in own}),
-    }
-
-
-def unsaid(value: Mapping[str, Any], simulation: Mapping[str, Any]) -> list[Any]:
-    """Texts of the items that the simulation does not have, which should be none but the system prompt's."""
-    said = {as_object(message).get("content") for message in simulation["messages"] if is_text(message)}
-    items = [*as_list(value["responses_create_params"].get("input")), *as_list(value["response"].get("output"))]
-    return [
-        without_data(item)
-        for item in items
-        if type_of(item) == "message" and item.get("role") in ("user", "assistant")
-        and (text_of(item.get("content"))[0] or "").strip() and text_of(item.get("content"))[0] not in said
-    ]
-
-
-def is_text(message: Any) -> bool:
-    return isinstance(as_object(message).get("content"), str)
 
 
 def named(run: Run, places: FirstPlaces) -> Trace:

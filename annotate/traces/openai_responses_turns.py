@@ -20,8 +20,9 @@ from annotate.traces.openai_responses_items import Piece
 from annotate.traces.pairing import orphan_results, pair, unanswered_calls
 from annotate.traces.warned import orphan_result, unanswered_call
 
-FINAL = "final_answer"
-"""The phase of a text after which the model says nothing more in its turn."""
+FINAL, COMMENTARY = "final_answer", "commentary"
+"""Phases of texts: after the final one the model says nothing more in its turn; the other is a note on the way, which
+beside a final answer is no answer."""
 
 
 @dataclass
@@ -157,7 +158,10 @@ class Building:
             texts = [piece.text for piece in group.pieces if piece.text]
             self.write(calls[0], "\n".join(texts), group.pieces, group.reasoning)
         else:
+            has_final = any(piece.extras.get("phase") == FINAL for piece in group.pieces)
             for number, piece in enumerate(group.pieces):
+                if has_final and piece.extras.get("phase") == COMMENTARY:
+                    piece = replace(piece, role="other", name=COMMENTARY)
                 self.write(piece, piece.text, [piece], group.reasoning if number == 0 else [])
         for piece in [*group.results, *group.later]:
             self.write(piece, piece.text)

@@ -24,8 +24,23 @@ from annotate.traces.warned import passed_over, unknown_role, unpaired
 
 SOURCES = ("user", "agent", "environment")
 BOOKKEEPING = frozenset(
-    "null change_agent_state agent_state_changed pause resume stop start recall microagent workspace_context "
-    "condensation_request loop_recovery loop_detection add_task modify_task".split()
+    (
+        "null",
+        "change_agent_state",
+        "agent_state_changed",
+        "pause",
+        "resume",
+        "stop",
+        "start",
+        "recall",
+        "microagent",
+        "workspace_context",
+        "condensation_request",
+        "loop_recovery",
+        "loop_detection",
+        "add_task",
+        "modify_task",
+    )
 )
 SUMMARIES = frozenset({"condensation", "condense", "summarize"})
 LAST_WORDS = frozenset({"finish", "reject"})

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotate.traces.base import Call, Message
-from annotate.traces.otel_messages import Found, Said, is_message, read_messages, unpacked
-from annotate.traces.otel_parts import call_of, first, is_part, parts_of, result_text
-from annotate.traces.otel_run import Kind, ToolUse
+from annotate.traces.otel_forms import read_messages
+from annotate.traces.otel_messages import Found, Said, is_message, unpacked
+from annotate.traces.otel_parts import call_of, first, is_part, parts_of, result_text, undotted
 from annotate.traces.otel_spans import Span
+from annotate.traces.otel_steps import Kind, ToolUse
 from annotate.traces.values import as_id, as_list, as_object
 
 KINDS: Mapping[str, Kind] = {
@@ -39,6 +40,8 @@ MODELS = (
     "embedding.model_name",
     "model",
 )
+TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+TOOL_IDS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id")
 SESSIONS = (
     "gen_ai.conversation.id",
     "session.id",
@@ -66,20 +69,27 @@ TEXTS = (
 """Attributes (or their beginnings) that hold the conversation, which stands in the messages."""
 
 
-def kind_of(span: Span) -> Kind:
-    attributes = span.attributes
+def kind_by_names(attributes: Mapping[str, Any]) -> Kind | None:
+    """What a span says of itself."""
     for name in KIND_NAMES:
         said = as_id(attributes.get(name)).lower()
-        if said.startswith("ai.") and said not in KINDS:
-            said = said.rsplit(".", 1)[0] if said.count(".") > 1 else said
-            if said.startswith(("ai.generate", "ai.stream")):
-                return "model"
+        if said.startswith(("ai.generate", "ai.stream")):
+            return "model"
+        if said.startswith("ai.") and said.count(".") > 1:
+            said = said.rsplit(".", 1)[0]
         if said in KINDS:
             return KINDS[said]
+    return None
+
+
+def kind_of(span: Span) -> Kind:
+    said = kind_by_names(span.attributes)
+    if said is not None:
+        return said
     if span.name.startswith(("execute_tool ", "running tool:")):
         return "tool"
     names = ("gen_ai.input.messages", "gen_ai.prompt.", "llm.input_messages", "llm.prompts", "ai.prompt")
-    has_messages = any(key.startswith(names) for key in attributes) or any(
+    has_messages = any(key.startswith(names) for key in span.attributes) or any(
         as_id(event.get("name")).startswith("gen_ai.") for event in span.events
     )
     return "model" if has_messages else "around"
@@ -146,50 +156,19 @@ def numbered_in(attributes: Mapping[str, Any], name: str) -> list[Any]:
     """The values of `name.0.…`, `name.1.…` as objects; or the list that stands under the name itself."""
     if isinstance(whole := unpacked(attributes.get(name)), list):
         return whole
-    tree: dict[str, Any] = {}
-    for key, value in attributes.items():
-        if key.startswith(name + "."):
-            grow(tree, key[len(name) + 1 :].split("."), value)
-    grown = lists_in(tree)
+    grown = undotted({key[len(name) + 1 :]: one for key, one in attributes.items() if key.startswith(name + ".")})
     return grown if isinstance(grown, list) else []
-
-
-def grow(tree: dict[str, Any], names: Sequence[str], value: Any) -> None:
-    for name in names[:-1]:
-        inner = tree.setdefault(name, {})
-        if not isinstance(inner, dict):
-            return
-        tree = inner
-    tree[names[-1]] = value
-
-
-def lists_in(tree: Any) -> Any:
-    """Objects whose members are all numbers are lists, in the order of these."""
-    if not isinstance(tree, dict):
-        return tree
-    if tree and all(name.isdecimal() and name.isascii() for name in tree):
-        return [lists_in(tree[name]) for name in sorted(tree, key=lambda name: (len(name.lstrip("0")), name))]
-    return {name: lists_in(member) for name, member in tree.items()}
 
 
 def read_numbered(values: Iterable[Any], role: Any, found: Found) -> list[Said]:
     said: list[Said] = []
     for value in values:
         message = dict(as_object(as_object(value).get("message")) or as_object(value))
-        contents = [as_object(as_object(one).get("message_content")) for one in as_list(message.pop("contents", None))]
-        if contents:
-            message["content"] = [picture(one) for one in contents]
         message.setdefault("role", role)
         message.setdefault("content", "")
         message["content"] = opened_parts(message["content"])
         said += read_messages([message], role, found)
     return said
-
-
-def picture(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """OpenInference has a picture's address two objects deep."""
-    image = as_object(part.get("image"))
-    return {**part, "image": as_object(image.get("image"))} if "image" in image else part
 
 
 def opened_parts(content: Any) -> Any:
@@ -229,19 +208,15 @@ def read_event(event: Mapping[str, Any], found: Found) -> list[Said]:
 
 
 def tool_of(span: Span, attributes: Mapping[str, Any]) -> ToolUse:
-    name = first(attributes, "gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
-    id_ = first(attributes, "gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id")
+    name = first(attributes, *TOOL_NAMES)
+    id_ = first(attributes, *TOOL_IDS)
     given = first(attributes, "gen_ai.tool.call.arguments", "ai.toolCall.args", "tool_arguments", *ASKED)
     output = first(attributes, "gen_ai.tool.call.result", "tool_response", *ANSWERED)
     if output is None and attributes.get("ai.toolCall.result") is not None:
         output = without_quotes(attributes["ai.toolCall.result"])
     shown = as_id(name) or span.name.removeprefix("execute_tool ").removeprefix("running tool: ")
     text, said_id = tool_output(output)
-    return ToolUse(call_of_tool(as_id(id_) or said_id, shown, given), text)
-
-
-def call_of_tool(id_: str, name: str, arguments: Any) -> Call:
-    return Call(id_, name, as_id(arguments))
+    return ToolUse(Call(as_id(id_) or said_id, shown, as_id(given)), text)
 
 
 def without_quotes(value: Any) -> Any:

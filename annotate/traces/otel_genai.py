@@ -37,8 +37,9 @@ from annotate.traces.otel_attributes import (
 )
 from annotate.traces.otel_messages import Found
 from annotate.traces.otel_parts import first
-from annotate.traces.otel_run import Step, run_of
+from annotate.traces.otel_run import run_of
 from annotate.traces.otel_spans import Span, Waiting, is_group, is_log, is_span, spans_in
+from annotate.traces.otel_steps import Step
 from annotate.traces.values import as_id, as_object
 from annotate.traces.warned import likeness, passed_over, unknown_record
 
@@ -140,6 +141,9 @@ def is_of_log(span: Span) -> bool:
 def step_of(span: Span) -> Step:
     attributes = with_details(span)
     kind = kind_of(replace(span, attributes=attributes))
+    tool = tool_of(span, attributes) if kind == "tool" else None
+    if tool and tool.result is None and not (tool.call.arguments or tool.call.id):
+        kind, tool = "around", None
     found = Found()
     is_talk = kind in ("model", "agent", "around")
     return Step(
@@ -154,7 +158,7 @@ def step_of(span: Span) -> Step:
         end=span.end,
         asked=asked_in(attributes, span.events, found) if is_talk else [],
         answered=answered_in(attributes, span.events, found) if is_talk else [],
-        tool=tool_of(span, attributes) if kind == "tool" else None,
+        tool=tool,
         model=model_of(attributes) if kind == "model" else "",
         usage=usage_of(attributes),
         left_out=f"a search or an embedding: {span.name}" if kind == "none" else "",

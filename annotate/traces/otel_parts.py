@@ -79,6 +79,8 @@ def is_part(value: Any) -> bool:
     if not isinstance(value, dict) or "role" in value:
         return False
     known = (*TEXTS[1:], *REASONING, *CALLS, *RESULTS, *IMAGES, *SOUNDS, *FILES)
+    if "toolCallId" in value and "toolName" in value:
+        return True
     return kind_of(value) in known or (not kind_of(value) and any(name in value for name in UNTYPED))
 
 
@@ -94,7 +96,7 @@ def read_part(part: Any, found: Parts) -> None:
         found.reasoning += reasoning_of(as_object(part["reasoningContent"].get("reasoningText")))
     elif kind in REASONING or kind.endswith("reasoningcontent") or part.get("thought") is True:
         found.reasoning += reasoning_of(part)
-    elif kind in CALLS or isinstance(first(part, *CALL_MEMBERS), dict):
+    elif kind in CALLS or "toolCallType" in part or isinstance(first(part, *CALL_MEMBERS), dict):
         found.calls.append(call_of(as_object(first(part, *CALL_MEMBERS)) or part))
     elif kind in RESULTS or isinstance(first(part, *RESULT_MEMBERS), dict):
         found.results.append(result_of(as_object(first(part, *RESULT_MEMBERS)) or part))
@@ -129,7 +131,10 @@ def reasoning_of(part: Mapping[str, Any]) -> list[str]:
 
 def call_of(value: Any) -> Call:
     """A call in any spelling; one that looks different stays a call, whole, so that places of calls do not move."""
-    call = as_object(as_object(value).get("tool_call")) or as_object(value)
+    call = as_object(value)
+    if any(key.startswith("tool_call.") for key in call):
+        call = as_object(undotted(call))
+    call = as_object(call.get("tool_call")) or call
     function = as_object(call.get("function"))
     name = first(function, "name") or first(call, "toolName", "name", "tool_name")
     id_ = as_id(first(call, "toolCallId", "tool_call_id", "call_id", "toolUseId", "id"))
@@ -188,6 +193,7 @@ def media_name(part: Mapping[str, Any], inline: Mapping[str, Any], mime: str) ->
     if isinstance(name, str):
         return name
     source = as_object(part.get("source"))
+    source = source or as_object(as_object(part.get("image")).get("image"))
     for value in (*addresses(part), *addresses(inline), *addresses(source)):
         if value.startswith(("http:", "https:", "data:", "gs:", "s3:", "file:")):
             return image_name(value)
@@ -207,3 +213,29 @@ def calls_of(value: Mapping[str, Any]) -> list[Call]:
     calls = calls or list(as_list(extra.get("tool_calls")))
     single = first(value, "function_call", "functionCall") or (None if calls else extra.get("function_call"))
     return [call_of(call) for call in ([single] if isinstance(single, dict) else []) + calls]
+
+
+def undotted(value: Mapping[str, Any]) -> Any:
+    """Members with dots in their names as objects inside each other; those that are only numbers as lists."""
+    tree: dict[str, Any] = {}
+    for key, one in value.items():
+        grow(tree, key.split("."), one)
+    return lists_in(tree)
+
+
+def grow(tree: dict[str, Any], names: Sequence[str], value: Any) -> None:
+    for name in names[:-1]:
+        inner = tree.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return
+        tree = inner
+    tree[names[-1]] = value
+
+
+def lists_in(tree: Any) -> Any:
+    """Objects whose members are all numbers are lists, in the order of these."""
+    if not isinstance(tree, dict):
+        return tree
+    if tree and all(name.isdecimal() and name.isascii() for name in tree):
+        return [lists_in(tree[name]) for name in sorted(tree, key=lambda name: (len(name.lstrip("0")), name))]
+    return {name: lists_in(member) for name, member in tree.items()}

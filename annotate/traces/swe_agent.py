@@ -6,7 +6,8 @@ the last output, which `history` often lacks and which is taken over. Each step 
 Requester: the issue in the first user message that is no demonstration, cut out where the file's own problem statement,
 its template or one of SWE-agent's tells where it stands; what the template adds is `other`, private. All later messages
 of the role user are the environment's: the result of the call before, else `other`. Demonstrations (`is_demo`) are
-`other` without calls. The agent speaks to nobody: its texts stand beside calls, the submission is private data.
+`other` without calls. The agent speaks to nobody: its texts stand beside calls, or are `other` where there is none; the
+submission is private data.
 Call: each of `tool_calls`; in the text protocols `action`, a line for the shell, as a call of `bash` in the agent's
 message, whose text stays letter for letter with the block for the tool in it, and is private because of the call.
 Id: the task (instance, problem statement or file name) and a digest of the messages; cluster: the task. Model:

@@ -124,12 +124,18 @@ def add_entry(found: History, entry: Any, pointer: str, own: Any, run: Mapping[s
     if message.role == "assistant":
         message = replace(message, calls=message.calls or tuple(shell_call(there.get("action"))))
         found.open_calls = found.last_calls = message.calls
+        message = as_spoken(message)
     elif message.role == "tool":
         name = next((call.name for call in found.last_calls if call.id == message.answers_id), message.name)
         message, found.open_calls = replace(message, name=name), ()
-    if message.role == "assistant" and there.get("agent") not in (None, own):
+    if is_said_by_agent(there) and there.get("agent") not in (None, own):
         message = replace(message, role="other", name=as_id(there["agent"])[:255])
     found.add(message, pointer, extras)
+
+
+def as_spoken(message: Message) -> Message:
+    """A text without a call is one that could not be read as a call: nobody but the environment hears it."""
+    return message if message.calls else replace(message, role="other", name="agent")
 
 
 def as_chat(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,10 @@ answer behind `FINAL ANSWER:` of the last step, added behind the steps (`agentrx
 Calls and results: none, code and its output pass between agents as texts.
 
 Message.index = step + metadata["steps"]["first_index"], which is 0 where the first step is the human's, else 1.
-metadata["labels"] has one label, in the form of `labels.py`: {"kind": "decisive_mistake", "index": 13, "step_in_file":
-"12", "step_base": 0, "agent": "WebSurfer", "reason": "..."}. `mistake_step` counts from 0 and is a text; one that is no
-number or no step of the run is kept without `index` and warned of. The agent is as the file writes it, and may be the
-first part of the message's name (`Orchestrator` of `Orchestrator (thought)`).
+metadata["labels"] has one label, in the form of `labels_form.py`: {"kind": "decisive_mistake", "index": 13,
+"step_in_file": "12", "step_base": 0, "agent": "WebSurfer", "reason": "..."}. `mistake_step` counts from 0 and is a
+text; one that is no number or no step of the run is kept without `index` and warned of. The agent is as the file writes
+it, and may be the first part of the message's name (`Orchestrator` of `Orchestrator (thought)`).
 
 Id: question_ID and a digest of the messages, as one question has several runs; cluster: question_ID. One session.
 Success: `is_correct`; model and usage: none. Other members (ground_truth, level, system_prompt by agent) are metadata.
@@ -27,7 +27,7 @@ from annotate.traces.agentrx_steps import Run, run_of
 from annotate.traces.base import Likeness, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
-from annotate.traces.labels import at_step, file_stem, metadata_of, no_such_step
+from annotate.traces.labels_form import at_step, file_stem, metadata_of, no_such_step
 from annotate.traces.values import as_id
 from annotate.traces.warned import likeness, unknown_record
 

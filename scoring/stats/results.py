@@ -17,6 +17,13 @@ REASONS = (
     "one_category",  # the comparable ratings hold one category, so chance agreement is 1
     "no_comparable_items",  # the others tie, or are too few, on every item the rater has
     "few_common_items",  # no pair of raters has enough items in common for their mean
+    "both_empty",  # nobody marked anything on any item
+    "predicted_empty",  # nothing was predicted, so nothing of it can be right
+    "reference_empty",  # the reference holds nothing that could be found
+    "k_gt_n",  # a task has fewer samples than k
+    "factor_undefined",  # a factor was not observed in an arm
+    "no_variance",  # all values are equal, so nothing varies together with them
+    "too_few_items",  # fewer items than the method needs
 )
 INTERVAL_REASONS = (
     *REASONS,  # no value, so no interval
@@ -30,6 +37,11 @@ FLAGS = (
     "one_category",  # everyone chose one category: raw agreement is 1 and says little
     "few_clusters",  # 5 to 19: the interval is likely too narrow
     "very_few_clusters",  # fewer than 5, where the caller allowed it
+    "factor_borrowed",  # a factor that was not observed in an arm is the other arm's
+    "no_variance",  # all differences are equal: decided by comparing that value
+    "small_sample",  # fewer items than the usual test needs; an exact one was taken
+    "few_annotators",  # fewer than three: only which of two a judge resembles
+    "not_tested",  # no value, so no part of the family of tests
 )
 LEFT_OUT = (
     "no_rating",  # items nobody rated
@@ -40,6 +52,10 @@ LEFT_OUT = (
     "tie",  # items whose others tie
     "few_common_items",  # pairs of raters with too few items in common
     "undefined",  # pairs of raters whose kappa has no value
+    "both_empty",  # items where both sides found nothing
+    "not_in_both",  # items with a value on one side of a difference only
+    "not_observed",  # items for which what is asked was not observed
+    "unreadable",  # items whose answer nobody could read
 )
 
 
