@@ -167,7 +167,8 @@ def opened(record: Record, pointer: str | None) -> Episode:
     values = one_by_id(entries, draft)
     for value, at in values:
         read_message(value, draft, at)
-    responses = [as_object(value) for value, _ in values if "usage" in as_object(value) or "model" in as_object(value)]
+    answers = [as_object(value) for value, _ in values if as_object(value).get("role") == "assistant"]
+    responses = [answer for answer in answers if answer.keys() & {"id", "model", "usage"}]
     return Episode(record, draft, keys_of(draft.messages), responses)
 
 

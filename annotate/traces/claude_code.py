@@ -2,8 +2,8 @@
 
 A trace is a session; a session resumed under another id (its first line follows a line of the first one) goes on in the
 same trace. The id is `sessionId`, else the name of the file. A subagent's lines under an `agentId`, or in a file of
-their own, are a trace of their own, whose requester is the agent that called it; inside another session they are
-private (`other`). After `/clear` a new session of the same trace begins; after a compaction it goes on.
+their own, are a trace of their own without a requester, as it was an agent that asked (`other`, "calling agent");
+inside another session they are private. After `/clear` a new session of the same trace begins; after a compaction it goes on.
 
 Requester: the text and images of `user` lines that a person typed, prompts that waited while the agent worked, and
 slash commands with arguments, unless the program carried them out itself. What the program puts into `user` lines
@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
+from annotate.traces.base import Likeness, Message, Place, Problem, Trace, gettext_noop
 from annotate.traces.claude_code_agent import lane_of
 from annotate.traces.claude_code_lines import BOOKKEEPING, TALKING, add_line, add_other
 from annotate.traces.claude_code_session import Session, unpaired_of
@@ -180,6 +180,8 @@ class Log:
         yield from unpaired_of(messages, entries)
         extras = {str(index): as_extras(entry.extras) for index, entry in enumerate(entries) if entry.extras}
         is_subagent = session.is_subagent()
+        if is_subagent:
+            messages = tuple(asked_by_an_agent(messages))
         usage = added(list(session.usages.values()))
         ids = list(dict.fromkeys(key[0] for key, one in self.sessions.items() if one is session and key[0]))
         parts = {
@@ -225,6 +227,12 @@ def session_id(line: Mapping[str, Any]) -> str:
 def key_of(line: Mapping[str, Any]) -> tuple[str, str]:
     """Session and subagent: one that is named has its own lines."""
     return session_id(line), as_id(line.get("agentId")) if lane_of(line) else ""
+
+
+def asked_by_an_agent(messages: Iterable[Message]) -> Iterator[Message]:
+    """What an agent asks of another is no person's, and what it is answered is no reply to one."""
+    for message in messages:
+        yield replace(message, role="other", side="agent", name="calling agent") if message.role == "user" else message
 
 
 def source_id(session: Session, is_subagent: bool) -> str:

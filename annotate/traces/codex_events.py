@@ -145,25 +145,49 @@ def without_twins(parts: Sequence[Piece | Event], warnings: list[Problem]) -> It
         yield from new
 
 
+class Texts:
+    """Texts in the order of the file, which every sort of event tells once more in the same order."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.told: dict[str, set[int]] = defaultdict(set)
+        self.next: dict[str, int] = defaultdict(int)
+
+    def add(self, text: str, kind: str = "") -> None:
+        self.told[kind].add(len(self.texts))
+        self.texts.append(text)
+
+    def has(self, kind: str, text: str) -> bool:
+        """Whether one is this text, or has it in it, that no event of the sort told yet."""
+        told, first = self.told[kind], self.next[kind]
+        while first in told:
+            first += 1
+        self.next[kind] = first
+        ahead = [number for number in range(first, min(first + LOOKED_AHEAD, len(self.texts))) if number not in told]
+        found = next((number for number in ahead if self.texts[number] == text), None)
+        if found is None and text.strip():
+            found = next((number for number in ahead if text.strip() in self.texts[number]), None)
+        if found is not None:
+            told.add(found)
+        return found is not None
+
+
 class Known:
-    """What the items of a session say, and the events so far. Each sort of event tells a text once."""
+    """What the items of a session say, and the events so far that no item repeats."""
 
     def __init__(self, items: Sequence[Piece], events: Sequence[Event]) -> None:
-        self.texts: dict[str, list[str]] = defaultdict(list)
-        self.n_own_commands = sum(piece.call is not None and piece.side == "user" for piece in items)
+        self.said: dict[str, Texts] = defaultdict(Texts)
+        self.kept: dict[str, Texts] = defaultdict(Texts)
         self.ids: set[str] = set()
         self.searches: dict[str, list[str]] = {}
+        self.n_own_commands = sum(piece.call is not None and piece.side == "user" for piece in items)
+        self.ended = {id_ for event in events if not event.is_begin for id_ in event.ids}
         for piece in items:
             self.add(piece)
-        self.ended = {id_ for event in events if not event.is_begin for id_ in event.ids}
-        self.told: dict[tuple[str, str], set[int]] = {}
-        self.next: dict[tuple[str, str], int] = {}
 
     def add(self, piece: Piece) -> None:
-        if piece.kind == "reasoning":
-            self.texts["reasoning"].append(piece.text)
-        elif piece.kind == "message":
-            self.texts[piece.role].append(piece.text)
+        if piece.kind in ("message", "reasoning"):
+            self.said[speaker(piece)].add(piece.text)
         elif piece.call:
             self.ids |= {piece.call.id, as_id(piece.extras.get("id"))} - {""}
             if piece.call.name == "web_search":
@@ -174,15 +198,12 @@ class Known:
         head = event.pieces[0]
         if self.ids.intersection(event.ids) or (event.is_begin and self.ended.intersection(event.ids)):
             return []
-        if not head.call and not event.ids:
-            role = "reasoning" if head.kind == "reasoning" else head.role
-            return [] if self.has_text(event.kind, role, head.text) else event.pieces
+        if head.call is None and not event.ids:
+            return [] if self.is_said(event.kind, speaker(head), head.text) else event.pieces
         if head.side == "user" and self.n_own_commands:
             self.n_own_commands -= 1
             return []
-        if head.call is None:
-            return event.pieces
-        if head.call.name == "web_search" and self.searches.get(head.call.arguments):
+        if head.call and head.call.name == "web_search" and self.searches.get(head.call.arguments):
             id_ = self.searches[head.call.arguments].pop(0)
             for piece in event.pieces[1:]:
                 piece.id = id_
@@ -190,22 +211,15 @@ class Known:
         self.ids |= set(event.ids)
         return event.pieces
 
-    def has_text(self, kind: str, role: str, text: str) -> bool:
-        """Whether an item holds it that no event of this sort told yet: the next ones are looked at, since both tell
-        them in the same order."""
-        texts, told = self.texts[role], self.told.setdefault((kind, role), set())
-        first = self.next.get((kind, role), 0)
-        while first in told:
-            first += 1
-        self.next[kind, role] = first
-        ahead = [number for number in range(first, min(first + LOOKED_AHEAD, len(texts))) if number not in told]
-        found = next((number for number in ahead if texts[number] == text), None)
-        if found is None and text.strip():
-            found = next((number for number in ahead if text.strip() in texts[number]), None)
-        if found is None:
-            return False
-        told.add(found)
-        return True
+    def is_said(self, kind: str, role: str, text: str) -> bool:
+        if self.said[role].has(kind, text) or self.kept[role].has(kind, text):
+            return True
+        self.kept[role].add(text, kind)
+        return False
+
+
+def speaker(piece: Piece) -> str:
+    return "reasoning" if piece.kind == "reasoning" else piece.role
 
 
 LOOKED_AHEAD = 200

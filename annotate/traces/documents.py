@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from annotate.traces.arrays import elements
 from annotate.traces.base import Place, Problem, gettext_noop
 from annotate.traces.frames import Frame, frame_of
-from annotate.traces.pieces import PIECE, Piece, is_one_object, lines, one_object
+from annotate.traces.pieces import PIECE, Piece, are_arrays, is_one_object, lines, one_object
 from annotate.traces.strict_json import Caps, Parsed, not_utf8, parse, pointer_part, too_long
 from annotate.traces.tables import rows, separator_of
 
@@ -97,7 +97,7 @@ class Documents:
         return None
 
     def pieces(self, start: int, first: bytes) -> Iterator[Piece | Problem]:
-        if first == b"[":
+        if first == b"[" and not are_arrays(self.file, start, self.caps.line_bytes):
             self.file.seek(start)
             return elements(self.file, start, self.file_name, self.caps.line_bytes)
         if self.lists and first == b"{" and (frame := frame_of(self.file, start, self.lists, self.caps.line_bytes)):

@@ -26,11 +26,11 @@ from annotate.traces.base import Call, Likeness, Place, Problem, Trace, gettext_
 from annotate.traces.documents import Document
 from annotate.traces.otel_attributes import TOOL_IDS, TOOL_NAMES, kind_by_names, tool_output
 from annotate.traces.otel_forms import read_messages
-from annotate.traces.otel_messages import Found, Said, is_message, unpacked
+from annotate.traces.otel_messages import Found, is_message, unpacked
 from annotate.traces.otel_parts import first
 from annotate.traces.otel_run import Run, run_of
-from annotate.traces.otel_spans import Waiting, seconds
-from annotate.traces.otel_steps import Kind, Step, ToolUse
+from annotate.traces.otel_spans import Waiting, is_number, seconds
+from annotate.traces.otel_steps import Kind, Step, ToolUse, text_of
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import empty_run, likeness, passed_over, unknown_record
 
@@ -48,7 +48,7 @@ KINDS: Mapping[str, Kind] = {
     "EVALUATOR": "none",
     "GUARDRAIL": "none",
 }
-NOT_KEPT = frozenset({"observations", "input", "output", "scores", "trace"})
+NOT_KEPT = frozenset({"observations", "scores", "trace", "input", "output", "id"})
 TIMES = ("startTime", "start_time", "traceId", "trace_id")
 
 
@@ -72,7 +72,7 @@ def is_trace(value: Mapping[str, Any]) -> bool:
 
 
 def is_observation(value: Mapping[str, Any]) -> bool:
-    return value.get("type") in KINDS and "id" in value and any(name in value for name in TIMES)
+    return as_id(value.get("type")) in KINDS and "id" in value and any(name in value for name in TIMES)
 
 
 def is_checked(value: Mapping[str, Any]) -> bool:
@@ -95,8 +95,9 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
                 yield from read_record(document.value, document.place, waiting)
         for trace_id, parts in waiting.traces():
             places = [Place(**part["place"]) for part in parts]
-            steps = [step_of(part["value"], place, "") for part, place in zip(parts, places, strict=True)]
-            yield from trace_of({"id": trace_id}, steps, places[0])
+            values = [part["value"] for part in parts]
+            steps = [step_of(value, place, "") for value, place in zip(values, places, strict=True)]
+            yield from trace_of({"id": trace_id}, values, steps, places[0])
 
 
 def read_record(value: Any, place: Place, waiting: Waiting) -> Iterator[Trace | Problem]:
@@ -108,18 +109,18 @@ def read_record(value: Any, place: Place, waiting: Waiting) -> Iterator[Trace | 
         kept = {"file": place.file, "line": place.line, "prefix": place.prefix}
         waiting.add(as_id(first(there, "traceId", "trace_id")), {"value": value, "place": kept})
     elif isinstance(there.get("observations"), list):
-        steps = [
-            step_of(one, place, f"/observations/{number}") for number, one in enumerate(there["observations"])
-        ]
-        trace = as_object(there.get("trace")) or there
-        yield from trace_of(trace, steps, place)
+        values = there["observations"]
+        steps = [step_of(one, place, f"/observations/{number}") for number, one in enumerate(values)]
+        yield from trace_of(as_object(there.get("trace")) or there, values, steps, place)
     elif is_checked(there):
         yield only_checked(place)
     else:
         yield unknown_record(place, gettext_noop("A trace with a list of observations, or one observation."))
 
 
-def trace_of(trace: Mapping[str, Any], steps: Sequence[Step], place: Place) -> Iterator[Trace | Problem]:
+def trace_of(
+    trace: Mapping[str, Any], observations: Sequence[Any], steps: Sequence[Step], place: Place
+) -> Iterator[Trace | Problem]:
     single, repeated = once(steps)
     for step in repeated:
         yield passed_over(step.place, "repeated_record", step.pointer, f"a second observation {step.id}")
@@ -131,7 +132,7 @@ def trace_of(trace: Mapping[str, Any], steps: Sequence[Step], place: Place) -> I
         source_id=as_id(trace.get("id")) or PurePath(place.file).stem or "trace",
         format=FORMAT,
         messages=tuple(run.messages),
-        metadata={**run.metadata(), **metadata_of(trace)},
+        metadata={**run.metadata(), **metadata_of(trace, observations)},
         place=place,
     )
 
@@ -161,16 +162,9 @@ def own_words(trace: Mapping[str, Any], steps: Sequence[Step]) -> tuple[str, str
         *(step.answered for step in [*roots, *last]),
     ]
     return (
-        next(filter(None, (one_text(said, "user") for said in asked)), ""),
-        next(filter(None, (one_text(said, "assistant") for said in answered)), ""),
+        next(filter(None, (text_of(said, "user") for said in asked)), ""),
+        next(filter(None, (text_of(said, "assistant") for said in answered)), ""),
     )
-
-
-def one_text(said: Sequence[Said], role: str) -> str:
-    """The text of this role where there is one; none where it is data and no words."""
-    texts = [one.message.text for one in said if one.message.role == role]
-    is_data = len(texts) == 1 and (isinstance(unpacked(texts[0]), dict | list) or texts[0].startswith(("{'", "[{'")))
-    return texts[0] if len(texts) == 1 and not is_data else ""
 
 
 def unquoted(value: Any) -> Any:
@@ -233,22 +227,27 @@ def tool_of(value: Mapping[str, Any], name: str, attributes: Mapping[str, Any]) 
 def usage_of(value: Mapping[str, Any]) -> dict[str, float]:
     """Numbers of `usageDetails`, in older files of `usage`."""
     found = as_object(first(value, "usageDetails", "usage_details", "usage"))
-    return {
-        name: number
-        for name, number in found.items()
-        if isinstance(number, int | float) and not isinstance(number, bool)
-    }
+    return {name: number for name, number in found.items() if is_number(number)}
 
 
-def metadata_of(trace: Mapping[str, Any]) -> dict[str, Any]:
+def metadata_of(trace: Mapping[str, Any], observations: Sequence[Any]) -> dict[str, Any]:
+    """Everything else that the file says. The trace's own input and output are kept as they stand."""
     scores = [one for one in as_list(trace.get("scores")) if one]
     parts = {
         "session_id": as_id(first(trace, "sessionId", "session_id")),
         "labels": [one for one in scores if as_object(one).get("source") == "ANNOTATION"],
         "scores": [one for one in scores if as_object(one).get("source") != "ANNOTATION"],
-        "trace": {name: one for name, one in trace.items() if name not in NOT_KEPT and one not in (None, "", [], {})},
+        "input": trace.get("input"),
+        "output": trace.get("output"),
+        "trace": said_in(trace),
+        "observations": [{"id": as_object(one).get("id"), **said_in(as_object(one))} for one in observations],
     }
     return {name: part for name, part in parts.items() if part}
+
+
+def said_in(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that say anything, without those that are read elsewhere."""
+    return {name: one for name, one in value.items() if name not in NOT_KEPT and one not in (None, "", [], {})}
 
 
 def only_checked(place: Place) -> Problem:

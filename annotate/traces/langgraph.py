@@ -1,14 +1,15 @@
 """Runs of LangGraph: what `langchain_messages` reads, in the forms in which graphs give their state away.
 
 State dumps {messages}, snapshots {values: {messages}} of `get_state_history` and of the server's threads, checkpoints
-{channel_values: {messages}}, updates {node: {messages}} of `stream`, each also as {event, data} or [mode, data], lists
-of messages, and a file that is itself one list of messages.
+{channel_values: {messages}}, updates {node: {messages}} of `stream`, messages in pieces, each also as {event, data} or
+[mode, data], lists of messages, and a file that is itself one list of messages.
 
 Snapshots are cumulative: of a thread the newest counts (by its time, else its step, else its place in the file), and of
 dumps without a thread the last of those that each go on from the one before. The earlier ones are counted as
 `repeated_record`; where the newest lacks a message that an earlier one had (a context was trimmed, a run was forked), a
 warning says so. Updates add up to one run of a file; a message with a known id replaces the earlier one, and one that
-removes others removes nothing, as it was said. Subgraphs' own checkpoints are agents among themselves, and counted.
+removes others removes nothing, as it was said. What subgraphs tell is agents among themselves, and counted, and so are
+events without messages (`bookkeeping`).
 
 Requester, reply, calls, private parts: see `langchain_messages`; a message in the requester's role with the name of the
 node that wrote it is that agent's. A run's id is its thread, else the record's id, else a digest of its messages.
@@ -27,16 +28,13 @@ from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
 from annotate.traces.langchain_messages import conversation, is_message, kind_of, metadata_of, plain
+from annotate.traces.langgraph_stream import is_of_subgraph, is_piece, joined, streamed_messages, unwrapped
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import empty_run, likeness, passed_over, unknown_record
 
 FORMAT = "langgraph"
 TITLE = "LangGraph states"
 LOOKED_AT = 50
-MODES = (
-    *("values", "updates", "messages", "custom", "debug", "checkpoints"),
-    *("tasks", "metadata", "events", "error", "end"),
-)
 NO_NODES = frozenset(
     {"input", "output", "inputs", "outputs", "kwargs", "data", "values", "checkpoint", "channel_values"}
 )
@@ -66,10 +64,10 @@ class Part:
 
 def sniff(value: Any) -> Likeness:
     """A message of LangChain's, a list of such, or a state, snapshot, checkpoint or update with one."""
-    inner = unwrapped(value)
+    mode, inner = unwrapped(value)
     if is_message(inner):
         return likeness({"type: human | ai | constructor": is_langchain(inner)})
-    part = part_of(inner, Place())
+    part = part_of(inner, Place(), mode)
     if part is None or not part.messages:
         return Likeness(missing=("messages",))
     said = any(is_message(message) and is_langchain(message) for message in part.messages[:LOOKED_AT])
@@ -81,17 +79,10 @@ def is_langchain(message: Any) -> bool:
     return is_wrapped or kind_of(message) in ("human", "ai") or any(name in message for name in OWN)
 
 
-def unwrapped(value: Any) -> Any:
-    """What a stream of several modes, or a server's events, has inside."""
-    if isinstance(value, list) and len(value) == 2 and value[0] in MODES and not isinstance(value[1], str):
-        return value[1]
-    if isinstance(value, dict) and as_id(value.get("event")).split("|")[0] in MODES and "data" in value:
-        return value["data"]
-    return value
-
-
-def part_of(value: Any, place: Place) -> Part | None:
+def part_of(value: Any, place: Place, mode: str = "") -> Part | None:
     """None where a record holds no list of messages in any of the known ways."""
+    if (streamed := streamed_messages(mode, value)) is not None:
+        return Part(list(streamed), adds=True, place=place)
     if isinstance(value, list) and any(is_message(message) for message in value[:LOOKED_AT]):
         return Part(value, place=place)
     if not isinstance(value, dict):
@@ -170,14 +161,15 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
 
 def take(document: Document, held: dict[str, Part]) -> Iterator[Part | Problem]:
     """Keeps what a record has by its thread, and gives what is complete."""
-    value, place = unwrapped(document.value), document.place
+    place = document.place
+    mode, value = unwrapped(document.value)
     is_alone = is_message(value) or is_chat(value)
-    part = Part([value], adds=True, place=place) if is_alone else part_of(value, place)
-    if part is None and value is document.value:
+    part = Part([value], adds=True, place=place) if is_alone else part_of(value, place, mode)
+    if part is None and not mode:
         yield unknown_record(place, gettext_noop("A state with a list of messages."))
         return
-    if part is None or part.is_inner:
-        yield passed_over(place, "bookkeeping", "", "event" if part is None else "checkpoint_ns")
+    if part is None or part.is_inner or is_of_subgraph(document.value):
+        yield passed_over(place, "bookkeeping", "", "event" if part is None else "subgraph")
         return
     before = held.get(part.thread)
     if part.adds:
@@ -207,6 +199,9 @@ def add(run: Part, part: Part) -> Iterator[Problem]:
         run.at = {id_: number for number, message in enumerate(run.messages) if (id_ := id_of(message))}
     for message in part.messages:
         id_ = id_of(message) if kind_of(plain(message)) != "remove" else ""
+        if id_ in run.at and is_piece(message) and is_piece(run.messages[run.at[id_]]):
+            run.messages[run.at[id_]] = joined(run.messages[run.at[id_]], message)
+            continue
         if id_ in run.at:
             yield passed_over(part.place, "repeated_record", part.pointer, "message")
             run.messages[run.at[id_]] = message

@@ -156,10 +156,10 @@ def put_together(
     runs: dict[str, Run] = {}
     for number, (value, place, pointer) in enumerate(records):
         id_ = id_of(value) or f"#{number}"
-        said = {name: member for name, member in value.items() if member not in (None, {}, [])}
         if id_ not in runs:
-            runs[id_] = Run(id_, said, place, pointer, number)
+            runs[id_] = Run(id_, value, place, pointer, number)
             continue
+        said = {name: member for name, member in value.items() if member not in (None, {}, [])}
         before = runs[id_].value
         if {**before, **said} == before:
             noticed.append(passed_over(place, "repeated_record", pointer, as_id(value.get("run_type")) or "run"))

@@ -66,7 +66,8 @@ def answered(outputs: Any, pointer: str) -> list[Found]:
 def flat(values: Sequence[Any], pointer: str) -> list[Found]:
     """A list of messages; of a list of such lists, as LangChain's models are given, the first."""
     first = values[0] if values else None
-    is_nested = isinstance(first, list) and not is_message(first)
+    is_pair = len(as_list(first)) == 2 and all(isinstance(part, str) for part in as_list(first))
+    is_nested = isinstance(first, list) and not is_pair
     at = f"{pointer}/0" if is_nested else pointer
     return [(f"{at}/{number}", value) for number, value in enumerate(first if is_nested and first else values)]
 
@@ -103,7 +104,7 @@ def looks_like_message(value: Any) -> bool:
 
 
 def is_item(value: Any) -> bool:
-    return as_object(value).get("type") in ITEMS
+    return as_id(as_object(value).get("type")) in ITEMS
 
 
 def drafted(found: Sequence[Found], place: Place) -> Draft:

@@ -56,6 +56,11 @@ def sniff(value: Any) -> Likeness:
     )
 
 
+def belongs(value: Any) -> bool:
+    """Only the first message of a bare list has marks; the others are like those of any chat."""
+    return is_message(value)
+
+
 def is_message(value: Any) -> bool:
     return isinstance(value, dict) and "role" in value and "content" in value
 

@@ -1,7 +1,8 @@
 """Conversations in the form of OpenAI's chat API: objects with `messages`, as a file, an array or lines; or one file
 that is itself the list of messages.
 
-`user` is the requester, `assistant` the agent; other roles are private. An object that says both its step and its
+`user` is the requester, `assistant` the agent; other roles are private. The signs with which the simulators of tau's
+requesters end (`###STOP###`) are nobody's words and private. An object that says both its step and its
 episode ({env_index, step, messages}) is a snapshot of a recorded episode, and snapshots are cumulative: the longest of
 an episode is the trace, each earlier one is counted as `repeated_record`. Where a later step has not every message of
 the one before, the later one counts and a warning says how many it lacks; where the steps begin again, so does another
@@ -21,7 +22,8 @@ from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.chat_messages import ROLES, USED, conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
-from annotate.traces.values import as_id, as_object
+from annotate.traces.tau2_bench import without_stop_tokens
+from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import likeness, passed_over, unknown_record
 
 FORMAT = "openai_chat"
@@ -34,13 +36,15 @@ EPISODES = (
     *("run_id", "session_id", "conversation_id", "thread_id"),
 )
 STEPS = ("step", "step_index", "step_id", "turn")
+BLOCKS = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
+"""Content parts of Anthropic's API, which OpenAI's has not."""
 MESSAGE = USED | {"name", "audio", "annotations", "reasoning_content"}
 """Members of a message by itself; one with others (a time, a parent) belongs to some other log of messages."""
 
 
 def sniff(value: Any) -> Likeness:
     """A list of messages with `role` and `content` or `tool_calls`, whose calls name a `function`. Messages that number
-    their turns are tau2's."""
+    their turns are tau2's; messages with other marks, and records around them, are those of other formats too."""
     messages = [value] if is_message(value) and value.keys() <= MESSAGE else messages_of(value)
     if not messages:
         return Likeness(missing=("messages",))
@@ -55,9 +59,25 @@ def sniff(value: Any) -> Likeness:
         "messages": True,
         "messages[].role": isinstance(first.get("role"), str) and first["role"] in ROLES,
         "messages[].content": ("content" in first or "tool_calls" in first) and "turn_idx" not in first,
-        "messages[].tool_calls[].function": all(isinstance(call, dict) and isinstance(call.get("function"), dict) for call in calls),
+        "messages[].tool_calls[].function": all(isinstance(as_object(call).get("function"), dict) for call in calls),
+        "messages of no other format": not is_elsewhere(value, messages[:LOOKED_AT]),
     }
     return likeness(marks)
+
+
+def is_elsewhere(value: Any, messages: Sequence[Any]) -> bool:
+    """Runs of mini-swe-agent, samples of Inspect, and messages of Anthropic's API and of LangChain."""
+    there = as_object(value)
+    is_run = "trajectory_format" in there or "mini_version" in as_object(there.get("info"))
+    is_sample = "epoch" in there and "target" in there
+    objects = [message for message in messages if isinstance(message, dict)]
+    parts = (part for message in objects for part in as_list(message.get("content")))
+    return (
+        is_run
+        or is_sample
+        or any(as_object(part).get("type") in BLOCKS for part in parts)
+        or any(message.get("type") in ("human", "ai", "constructor") for message in objects)
+    )
 
 
 def is_message(value: Any) -> bool:
@@ -198,6 +218,7 @@ def trace_of(
     values: Sequence[Any], place: Place, pointer: str, extras: dict[str, Any], places: FirstPlaces
 ) -> Iterator[Trace | Problem]:
     found = conversation(values, place, pointer)
+    found.messages = [without_stop_tokens(message, found) for message in found.messages]
     yield from found.warnings
     row = as_object(extras.get("input_metadata")).get("row_id")
     row_id = row if isinstance(row, str) and row.strip() else ""

@@ -1,5 +1,5 @@
 """Conversations of OpenHands (once OpenDevin): a file that is a list of events, or records of a benchmark or of the
-issue resolver (`output.jsonl`) with the events in `history`; also lists of steps and of SWE-bench predictions.
+issue resolver (`output.jsonl`) with the events in `history`; also lists of steps. SWE-bench predictions are passed over.
 
 Requester: messages with the source `user`, but not the task of a delegate nor a benchmark's standing answer. Reply: a
 `message` of the agent, and `finish` or `reject` with its last words. Call: every other action, in the agent's message
@@ -72,8 +72,11 @@ def is_prediction(value: Any) -> bool:
 
 
 def events_of(record: Any) -> Sequence[Any] | None:
+    """None where there is no list; a run that broke off has an instance and no history."""
     there = as_object(record)
     found = there.get("history", there.get("trajectory"))
+    if found is None and "history" in there and ("instance_id" in there or "issue" in there):
+        return []
     return found if isinstance(found, list) else None
 
 
@@ -92,7 +95,7 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
         elif events_of(document.value) is not None:
             yield from read_record(document.value, document.place)
         elif is_prediction(document.value):
-            yield from read_prediction(document.value, document.place)
+            yield unknown_record(document.place, gettext_noop("A run; this is a prediction, made by a run elsewhere."))
         elif is_event(document.value) or is_step(document.value):
             events.append((document.value, document.place, ""))
         elif isinstance(document.value, list) and document.value and is_event(first_event(document.value)):
@@ -131,11 +134,6 @@ def read_record(record: Mapping[str, Any], place: Place) -> Iterator[Trace | Pro
     if as_list(record.get("llm_completions")):
         found.pass_over("repeated_record", "/llm_completions", "llm_completions")
     yield from trace_of(found, place, task_of(record), rest)
-
-
-def read_prediction(value: Mapping[str, Any], place: Place) -> Iterator[Trace | Problem]:
-    """Only what came out of a run: its conversation is not in the file."""
-    yield from trace_of(Events(place), place, task_of(value), dict(value))
 
 
 def trace_of(found: Events, place: Place, task: str, rest: Mapping[str, Any]) -> Iterator[Trace | Problem]:

@@ -10,7 +10,7 @@ from annotate.traces.base import Call, Message
 from annotate.traces.otel_forms import read_messages
 from annotate.traces.otel_messages import Found, Said, is_message, unpacked
 from annotate.traces.otel_parts import call_of, first, is_part, parts_of, result_text, undotted
-from annotate.traces.otel_spans import Span
+from annotate.traces.otel_spans import Span, is_number
 from annotate.traces.otel_steps import Kind, ToolUse
 from annotate.traces.values import as_id, as_list, as_object
 
@@ -258,7 +258,7 @@ def usage_of(attributes: Mapping[str, Any]) -> dict[str, float]:
         found = {
             key[len(start) :]: value
             for key, value in attributes.items()
-            if key.startswith(start) and isinstance(value, int | float) and not isinstance(value, bool)
+            if key.startswith(start) and is_number(value)
         }
         if found:
             return found

@@ -11,7 +11,7 @@ from annotate.traces.otel_parts import first, is_part
 from annotate.traces.values import as_json, as_object
 
 TEXT_MEMBERS = ("text", "query", "question", "input", "output", "response", "answer", "result", "content", "user_input")
-"""An object that has nothing but one of these is a text."""
+"""What was asked is a text where an object has nothing but one of these. An answer may be such an object itself."""
 DEEPEST = 8
 """So many wrappings are opened."""
 
@@ -96,7 +96,8 @@ def from_object(value: Mapping[str, Any], role: Role, found: Found, depth: int) 
         return inner(value["new_message"])
     if isinstance(value.get("content"), list) and all(is_part(one) for one in value["content"]):
         return said_of(value, role, found)
-    if len(value) == 1 and isinstance(text := next(iter(value.values())), str) and next(iter(value)) in TEXT_MEMBERS:
+    (name, text), *more = value.items() if value else [("", None)]
+    if role == "user" and isinstance(text, str) and not more and name in TEXT_MEMBERS:
         return [Said(Message(0, role, text))]
     return None
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -39,7 +39,7 @@ from annotate.traces.otel_messages import Found
 from annotate.traces.otel_parts import first
 from annotate.traces.otel_run import run_of
 from annotate.traces.otel_spans import Span, Waiting, is_group, is_log, is_span, spans_in
-from annotate.traces.otel_steps import Step
+from annotate.traces.otel_steps import Step, text_of
 from annotate.traces.values import as_id, as_object
 from annotate.traces.warned import likeness, passed_over, unknown_record
 
@@ -78,7 +78,7 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
             file = document.place.file
             found = 0
             for span in spans_in(document.value, document.place):
-                waiting.add(span.trace_id, asdict(span))
+                waiting.add(span.trace_id, part_of(span))
                 found += 1
             n_spans += found
             if not found and document.value != []:
@@ -91,6 +91,11 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
         yield no_text(Place(file))
 
 
+def part_of(span: Span) -> dict[str, Any]:
+    place = {"file": span.place.file, "line": span.place.line, "prefix": span.place.prefix}
+    return {**{name: getattr(span, name) for name in span.__slots__}, "place": place}
+
+
 def span_of(part: dict[str, Any]) -> Span:
     return Span(**{**part, "place": Place(**part["place"])})
 
@@ -101,8 +106,8 @@ def read_trace(trace_id: str, spans: Sequence[Span], file: str) -> Iterator[Trac
         yield passed_over(span.place, "repeated_record", span.pointer, f"a second span {span.id}")
     steps = [step_of(span) for span in single]
     roots = [step for step in steps if not step.parent and step.kind in ("agent", "around")]
-    request = plain_text(roots[0].asked, "user") if roots else ""
-    run = run_of(steps, request, plain_text(roots[0].answered, "assistant") if roots else "")
+    request = text_of(roots[0].asked, "user") if roots else ""
+    run = run_of(steps, request, text_of(roots[0].answered, "assistant") if roots else "")
     yield from run.warnings
     if not any(message.role != "system" for message in run.messages):
         yield passed_over(single[0].place, "no_text", single[0].pointer, f"a trace without any text: {trace_id}")
@@ -164,12 +169,6 @@ def step_of(span: Span) -> Step:
         left_out=f"a search or an embedding: {span.name}" if kind == "none" else "",
         found=found,
     )
-
-
-def plain_text(said: Sequence[Any], role: str) -> str:
-    """The text where there is only one."""
-    messages = [one.message for one in said if one.message.role == role]
-    return messages[0].text if len(messages) == 1 and len(said) == 1 else ""
 
 
 def metadata_of(spans: Sequence[Span]) -> dict[str, Any]:

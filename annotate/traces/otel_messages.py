@@ -31,6 +31,8 @@ CLASSES = {
 }
 ITEMS = ("function_call", "function_call_output", "reasoning", "message")
 """Entries of a list of OpenAI's Responses API."""
+NESTED = 60
+"""So many levels of JSON in a text are opened."""
 CONTENTS = ("content", "parts", "text", "contents", "tool_calls", "function_call", "toolCalls")
 USED = frozenset((*CONTENTS, "role", "type", "name", "message", "additional_kwargs", "refusal")) | {
     *("functionCall", "tool_call_id", "toolCallId", "call_id", "arguments", "output"),
@@ -61,10 +63,28 @@ def unpacked(value: Any) -> Any:
         if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
             break
         try:
-            value = json.loads(value)
+            inside = json.loads(value)
         except (ValueError, RecursionError):
             break
+        if value.count("[") + value.count("{") > NESTED and is_deeper(inside, NESTED):
+            break
+        value = inside
     return value
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether more objects and lists are inside each other than can be walked through safely."""
+    level = [value]
+    for _ in range(most):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def is_item(value: Any) -> bool:

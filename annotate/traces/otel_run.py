@@ -17,7 +17,7 @@ from typing import Any
 
 from annotate.traces.base import Message, Problem
 from annotate.traces.chat_messages import ROLES as KNOWN_ROLES
-from annotate.traces.otel_steps import Entry, Step, entry_of
+from annotate.traces.otel_steps import Entry, Step, entry_of, text_of
 from annotate.traces.otel_tools import with_tools
 from annotate.traces.otel_turns import last_texts_are_replies, with_reply, with_request
 from annotate.traces.pairing import orphan_results, pair, unanswered_calls
@@ -48,6 +48,9 @@ def run_of(steps: Sequence[Step], request: str = "", reply: str = "") -> Run:
     known = {step.id: step for step in steps if step.id}
     run = Run(models=models_of(steps), usage=usage_of(steps, known))
     talking = talking_steps(ordered, known)
+    around = wrapping(talking, known)
+    for step in around:
+        request, reply = request or text_of(step.asked, "user"), reply or text_of(step.answered, "assistant")
     ranks = [rank_of(step, known) for step in talking]
     found = merged(
         [[one.message for one in step.said] for step in talking],
@@ -65,7 +68,7 @@ def run_of(steps: Sequence[Step], request: str = "", reply: str = "") -> Run:
     run.messages = pair([replace(entry.message, index=index) for index, entry in enumerate(entries)])
     run.extras = {str(index): dict(entry.said.extras) for index, entry in enumerate(entries) if entry.said.extras}
     repeated = [step for step, n_new in zip(talking, found.n_new, strict=True) if not n_new]
-    run.warnings = [*warnings_of(steps, [*repeated, *twins], talking), *unpaired_of(run.messages, entries)]
+    run.warnings = [*warnings_of(steps, [*repeated, *twins, *around], talking), *unpaired_of(run.messages, entries)]
     return run
 
 
@@ -73,10 +76,23 @@ def talking_steps(ordered: Sequence[Step], known: Mapping[str, Step]) -> list[St
     """The requests to models that have any text; without one, the outermost steps that have."""
     models = [step for step in ordered if step.kind == "model" and step.said]
     if any(one.message.role != "system" for step in models for one in step.said):
-        return models
-    around = [step for step in ordered if step.kind in ("agent", "around") and step.said]
-    nearest = min((depth_of(step, known) for step in around), default=0)
-    return [step for step in around if depth_of(step, known) == nearest]
+        around = {id(step) for step in wrapping(models, known)}
+        return [step for step in models if id(step) not in around]
+    steps = [step for step in ordered if step.kind in ("agent", "around") and step.said]
+    nearest = min((depth_of(step, known) for step in steps), default=0)
+    return [step for step in steps if depth_of(step, known) == nearest]
+
+
+def wrapping(models: Sequence[Step], known: Mapping[str, Step]) -> list[Step]:
+    """Requests that are only the sum of others inside them, as the Vercel AI SDK writes them: no tool and no agent is
+    between."""
+    around = [
+        one
+        for step in models
+        for one in ancestors(step, known)
+        if one.kind == "model" and rank_of(one, known) == rank_of(step, known)
+    ]
+    return list({id(one): one for one in around}.values())
 
 
 def ancestors(step: Step, known: Mapping[str, Step]) -> Iterator[Step]:
@@ -108,12 +124,12 @@ def models_of(steps: Iterable[Step]) -> list[str]:
 
 
 def usage_of(steps: Iterable[Step], known: Mapping[str, Step]) -> dict[str, float]:
-    """The sum over the requests themselves; a step around others that says their sum again does not count."""
+    """The sum over the requests themselves; one around others that says their sum again does not count."""
     models = [step for step in steps if step.kind == "model"]
-    around = {one.id for step in models for one in ancestors(step, known)}
+    around = {id(step) for step in wrapping(models, known)}
     total: Counter[str] = Counter()
     for step in models:
-        if step.id not in around:
+        if id(step) not in around:
             total.update(step.usage)
     return dict(total)
 

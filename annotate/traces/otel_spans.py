@@ -62,8 +62,7 @@ def spans_in(value: Any, place: Place, pointer: str = "", resource: Mapping[str,
         for number, one in enumerate(value):
             yield from spans_in(one, place, f"{pointer}/{number}", around)
     elif is_group(value):
-        own = plain(first(there, "resource") or {}).get("attributes")
-        around = {**around, **as_object(own)}
+        around = {**around, **resource_of(there)}
         for name in GROUPS:
             for number, one in enumerate(as_list(there.get(name))):
                 yield from spans_in(one, place, f"{pointer}/{name}/{number}", around)
@@ -92,7 +91,6 @@ def read_span(value: Mapping[str, Any], place: Place, pointer: str, resource: Ma
     if parent is None:
         around = as_object(first(value, "parentSpanContext", "parent"))
         parent = first(around, "spanId", "span_id")
-    own = as_object(plain(first(value, "resource") or {})).get("attributes")
     return Span(
         trace_id=as_id(first({**context, **value}, *TRACE_IDS)),
         id=as_id(first({**context, **value}, *SPAN_IDS)),
@@ -102,10 +100,14 @@ def read_span(value: Mapping[str, Any], place: Place, pointer: str, resource: Ma
         end=seconds(first(value, *(name.format("end", "End") for name in TIMES))),
         attributes=attributes_of(first(value, "attributes", "Attributes")),
         events=[read_event(one) for one in as_list(first(value, "events", "Events"))],
-        resource={**resource, **as_object(own)},
+        resource={**resource, **resource_of(value)},
         place=place,
         pointer=pointer,
     )
+
+
+def resource_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    return attributes_of(as_object(value.get("resource")).get("attributes"))
 
 
 def read_log(value: Mapping[str, Any], place: Place, pointer: str, resource: Mapping[str, Any]) -> Span:
@@ -171,7 +173,7 @@ def plain(value: Any) -> Any:
         if kind in ("stringValue", "boolValue", "doubleValue", "bytesValue", "Value"):
             return one
         if kind == "intValue":
-            return int(one) if isinstance(one, str) and one.lstrip("-").isdecimal() and len(one) < 25 else one
+            return int(one) if isinstance(one, str) and one.removeprefix("-").isdecimal() and len(one) < 25 else one
         if kind == "arrayValue":
             return [plain(each) for each in as_list(as_object(one).get("values"))]
         if kind == "kvlistValue":
@@ -183,23 +185,25 @@ def plain(value: Any) -> Any:
 
 def seconds(value: Any) -> float:
     """Times as nanoseconds, milliseconds or seconds since 1970, as [seconds, nanoseconds], or written out."""
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int | float) for one in value):
-        return float(value[0]) + float(value[1]) / 1e9
+    if isinstance(value, list) and len(value) == 2:
+        return seconds(value[0]) + (float(value[1]) / 1e9 if is_number(value[1]) else 0.0)
     if isinstance(value, str):
         try:
             value = int(value) if value.isdecimal() and len(value) < 25 else datetime.fromisoformat(value).timestamp()
         except (ValueError, OverflowError, OSError):
             return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return 0.0
-    try:
-        number = float(value)
-    except OverflowError:
-        return 0.0
+    number = float(value)
     for unit in (1e9, 1e6, 1e3):
         if abs(number) > 1e8 * unit:
             return number / unit
     return number
+
+
+def is_number(value: Any) -> bool:
+    """Whether it can be counted with; JSON may hold numbers that no sum of ours can."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e24
 
 
 class Waiting:

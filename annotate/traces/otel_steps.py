@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from annotate.traces.base import Call, Message, Place
-from annotate.traces.otel_messages import Found, Said
+from annotate.traces.otel_messages import Found, Said, unpacked
 
 Kind = Literal["model", "tool", "agent", "around", "none"]
 
@@ -79,3 +79,10 @@ def private(entries: Sequence[Entry], place: int) -> list[Entry]:
 
 def is_reply(message: Message) -> bool:
     return message.role == "assistant" and not message.calls and bool(message.text.strip())
+
+
+def text_of(said: Sequence[Said], role: str) -> str:
+    """The text of this role where there is one; none where it is data and no words."""
+    texts = [one.message.text for one in said if one.message.role == role]
+    is_data = len(texts) == 1 and (isinstance(unpacked(texts[0]), dict | list) or texts[0].startswith(("{'", "[{'")))
+    return texts[0] if len(texts) == 1 and not is_data else ""

@@ -42,15 +42,31 @@ def lines(file: BinaryIO, start: int, file_name: str, longest: int) -> Iterator[
 def is_one_object(file: BinaryIO, start: int, longest: int) -> bool:
     """Whether the file is one object written over several lines: its first line ends, or its second begins, as no
     line of JSONL does. A first line that is merely cut off stays a line, and is named as one."""
+    found = first_lines(file, start, longest)
+    if found is None:
+        return False
+    first, second = found
+    return first[-1:] in {b"{", b"[", b",", b":"} or second[:1] in {b"}", b"]", b",", b":"}
+
+
+def are_arrays(file: BinaryIO, start: int, longest: int) -> bool:
+    """Whether the lines of a file that begins with an array are arrays each: the first line ends one and the second
+    begins another, as no line of one array does."""
+    found = first_lines(file, start, longest)
+    return found is not None and found[0][-1:] == b"]" and found[1][:1] == b"["
+
+
+def first_lines(file: BinaryIO, start: int, longest: int) -> tuple[bytes, bytes] | None:
+    """The first two lines that are not blank, of the second its begin; None where the first is above the cap."""
     file.seek(start)
     first = second = b""
     while not first and (line := file.readline(longest + 1)):
         if len(line) > longest:
-            return False
+            return None
         first = line.strip()
     while not second and (line := file.readline(PIECE)):
         second = line.strip()
-    return first[-1:] in {b"{", b"[", b",", b":"} or second[:1] in {b"}", b"]", b",", b":"}
+    return first, second
 
 
 def one_object(file: BinaryIO, start: int, file_name: str, longest: int) -> Iterator[Piece]:

@@ -261,12 +261,20 @@ def alike(documents: Iterable[Document | Problem], reader: Reader) -> Iterator[D
     """The records, without those that are known to another reader and not to this one: a file that is half one format
     and half another is none that anybody wrote."""
     for found in documents:
-        if isinstance(found, Document) and all(reader.sniff(look).missing for look in looks(found)):
+        if isinstance(found, Document) and not is_of(found, reader):
             other = recognise(looks(found))
             if other:
                 yield mixed_formats(found.place, reader.FORMAT, other.FORMAT)
                 continue
         yield found
+
+
+def is_of(document: Document, reader: Reader) -> bool:
+    """Whether a record is of the format that the file began as."""
+    if any(not reader.sniff(look).missing for look in looks(document)):
+        return True
+    belongs = getattr(reader, "belongs", None)
+    return belongs is not None and bool(belongs(document.value))
 
 
 def once(found: Iterator[Trace | Problem], *, with_files: bool = False) -> Iterator[Trace | Problem]:

@@ -31,16 +31,18 @@ TITLE = "Sightline JSON lines"
 LANGUAGES = ("en", "zh")
 LONGEST_NAME = 255
 MOST_SESSIONS = 100_000
+OTHERS = frozenset({"task_id", "epoch"})
+"""Of these, one stands beside `id` and `messages` in runs of tau2 and of Inspect, also where nobody spoke in them."""
 
 
 def sniff(value: Any) -> Likeness:
     """An object whose messages have `text`; or, so that a broken record is named as ours, `id` and messages without
-    `content`. Without either, one that names a task is a run of tau2 in which nobody spoke."""
+    `content`. Without either, one that names a task or an epoch is a run of others in which nobody spoke."""
     record = value if isinstance(value, dict) else {}
     messages = record.get("messages") if isinstance(record.get("messages"), list) else []
     has_text = any(isinstance(message, dict) and "text" in message for message in messages or [])
     has_content = any(isinstance(message, dict) and "content" in message for message in messages or [])
-    is_like_ours = {"id", "messages"} <= record.keys() and "task_id" not in record
+    is_like_ours = {"id", "messages"} <= record.keys() and not OTHERS & record.keys()
     marks = {
         "id": "id" in record or has_text,
         "messages": "messages" in record,

@@ -16,7 +16,8 @@ from annotate.traces.packed import Layout
 
 class Reader(Protocol):
     """What a module has to have to be a reader. One whose files may be an object with the records in a list of it names
-    that member as `RECORDS_IN`; one whose files may be a zip has `layout(names) -> Records | None` (`packed.py`)."""
+    that member as `RECORDS_IN`; one whose files may be a zip has `layout(names) -> Records | None` (`packed.py`); one
+    whose later records alone could be another format's has `belongs(value) -> bool`."""
 
     FORMAT: str
     TITLE: str
@@ -54,7 +55,7 @@ def recognise(values: Iterable[Any]) -> Reader | None:
 def unknown_format(value: Any, place: Place) -> Problem:
     """The formats that come nearest, and what they miss."""
     near = [(reader.FORMAT, reader.sniff(value)) for reader in readers().values()]
-    near = sorted((one for one in near if one[1].found), key=lambda one: (len(one[1].missing), -len(one[1].found)))
+    near = sorted((one for one in near if one[1].found), key=lambda one: (-share_found(one[1]), -len(one[1].found)))
     said = "; ".join(f"{name} ({', '.join(likeness.missing)})" for name, likeness in near[:2])
     return place.problem(
         "unknown_format",
@@ -63,6 +64,11 @@ def unknown_format(value: Any, place: Place) -> Problem:
         formats=", ".join(readers()),
         near=said or "-",
     )
+
+
+def share_found(likeness: Likeness) -> float:
+    """A format with few marks is not near for missing few."""
+    return len(likeness.found) / (len(likeness.found) + len(likeness.missing))
 
 
 def unknown_format_name(name: str, file_name: str) -> Problem:

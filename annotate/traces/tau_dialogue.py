@@ -18,11 +18,12 @@ from dataclasses import replace
 from typing import Any
 
 from annotate.traces.base import Call, Likeness, Message, Place, Problem, Role, Side, Trace, gettext_noop
+from annotate.traces.chat_messages import Conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
 from annotate.traces.openai_chat import derived_id, given_id
 from annotate.traces.pairing import pair
-from annotate.traces.tau2_bench import STOP_TOKEN
+from annotate.traces.tau2_bench import without_stop_tokens
 from annotate.traces.values import as_object
 from annotate.traces.warned import empty_run, likeness, unknown_record, unpaired
 
@@ -54,7 +55,8 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
 
 def read_dialogue(value: Mapping[str, Any], place: Place, places: FirstPlaces) -> Iterator[Trace | Problem]:
     rest = {key: member for key, member in value.items() if key != MEMBER}
-    spoken, signs = without_signs(said_in(value[MEMBER]))
+    found = Conversation(place)
+    spoken = [without_stop_tokens(message, found) for message in said_in(value[MEMBER])]
     messages = pair(with_calls(spoken))
     yield from unpaired(messages, place, [f"/{MEMBER}"] * len(messages))
     if not messages:
@@ -63,7 +65,7 @@ def read_dialogue(value: Mapping[str, Any], place: Place, places: FirstPlaces) -
         source_id=given_id(rest) or derived_id(conversation_id(messages), place, places),
         format=FORMAT,
         messages=messages,
-        metadata={**rest, **({"messages": signs} if signs else {})},
+        metadata={**rest, **({"messages": found.extras} if found.extras else {})},
         place=place,
     )
 
@@ -78,19 +80,6 @@ def said_in(text: str) -> list[Message]:
         side: Side = "user" if name == "user" else "agent"
         spoken.append(Message(len(spoken), ROLES[name], shown, side=side))
     return spoken
-
-
-def without_signs(spoken: Sequence[Message]) -> tuple[list[Message], dict[str, Any]]:
-    """The requester's texts without the simulator's signs, and those signs by the message."""
-    clean, signs = [], {}
-    for message in spoken:
-        found = STOP_TOKEN.findall(message.text) if message.role == "user" else []
-        if found:
-            signs[str(message.index)] = {"stop_tokens": found}
-            *before, last = STOP_TOKEN.split(message.text)
-            message = replace(message, text="".join([*(part.rstrip() for part in before), last]).strip())
-        clean.append(message)
-    return clean, signs
 
 
 def with_calls(spoken: Sequence[Message]) -> list[Message]:

@@ -79,7 +79,7 @@ def test_the_example_is_a_session_and_a_subagent(fixture):
     session = "5f0c7c1e-1111-4222-8333-444455556666"
     assert [trace.source_id for trace in traces] == [session, f"{session} agent a17"]
     assert {trace.cluster for trace in traces} == {session}
-    assert [replies(trace.messages) for trace in traces] == [(6, 14, 19), (3,)]
+    assert [replies(trace.messages) for trace in traces] == [(6, 14, 19), ()]
     codes = sorted(warning.code for warning in warnings)
     assert codes == ["bookkeeping"] * 4 + ["repeated_record"]
 
@@ -315,9 +315,13 @@ def test_a_subagent_inside_a_session_is_private_and_keeps_its_own_pairs():
     assert [m.text for m in requester_view(trace, 7).dialog] == ["go"]
 
 
-def test_a_subagents_own_file_is_a_trace_whose_requester_is_the_agent_that_called():
+def test_a_subagents_own_file_is_a_trace_that_no_person_asked_for():
     trace = trace_of(user("look", isSidechain=True), agent(text("seen"), isSidechain=True))
-    assert [message.role for message in trace.messages] == ["user", "assistant"]
+    assert [(message.role, message.name) for message in trace.messages] == [
+        ("other", "calling agent"),
+        ("assistant", ""),
+    ]
+    assert replies(trace.messages) == ()
     assert trace.metadata["requester"] == "agent"
 
 

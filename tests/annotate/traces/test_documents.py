@@ -70,6 +70,18 @@ def test_one_object_over_several_lines_is_one_record(content):
     assert values(content) == [{"a": [1, 2]}]
 
 
+@pytest.mark.parametrize("content", [b"[1, [2]]\n[3]\n", b"\n[1, [2]]\r\n\n[3]", MARK + b"[1, [2]]\n[3]"])
+def test_lines_may_be_arrays(content):
+    assert values(content) == [[1, [2]], [3]]
+
+
+@pytest.mark.parametrize(
+    "content", [b"[[1, 2],\n[3]]", b"[[1, 2]\n,[3]]", b"[\n[1, 2],\n[3]\n]", b"[[1, 2],[3]\n]", b"[[1, 2],[3]]\n\n"]
+)
+def test_an_array_over_several_lines_is_one(content):
+    assert values(content) == [[1, 2], [3]]
+
+
 def test_a_first_line_that_is_cut_off_does_not_swallow_the_others():
     found, _ = documents(b'{"id": "t1"\n{"id": "t2"}\n')
     assert (found[0].code, found[0].line) == ("malformed_json", 1)
@@ -113,7 +125,7 @@ def test_a_broken_array_names_its_first_wrong_element(content, pointer):
 
 
 def test_something_after_an_array_is_refused():
-    assert codes(b"[1]\n[2]") == ["malformed_json"]
+    assert codes(b"[1]\n{}") == codes(b"[1] [2]") == ["malformed_json"]
 
 
 def test_a_long_element_is_passed_over_and_the_next_ones_are_read():

@@ -116,6 +116,35 @@ def test_updates_of_nodes_add_up():
     assert (problems, [warning.code for warning in warnings]) == ([], ["repeated_record"])
 
 
+def test_messages_in_pieces_are_one():
+    node = {"langgraph_node": "agent"}
+    calls = [
+        [{"name": "f", "args": "", "id": "call_1", "index": 0}, {"name": "g", "args": "", "id": "call_2", "index": 1}],
+        [{"name": None, "args": '{"x"', "id": None, "index": 0}],
+        [{"name": None, "args": ": 1}", "id": None, "index": 0}],
+    ]
+    pieces = [{"type": "AIMessageChunk", "id": "2", "content": "", "tool_call_chunks": chunks} for chunks in calls]
+    answer = [{"type": "AIMessageChunk", "id": "3", "content": text} for text in ("Four", " o'clock", "")]
+    stream = [human(id="1"), *pieces, result("call_2"), result("call_1"), *answer]
+    (trace,), problems, warnings = read(lines(*[{"event": "messages", "data": [one, node]} for one in stream]))
+    assert [(call.name, call.arguments) for call in trace.messages[1].calls] == [("f", '{"x": 1}'), ("g", "")]
+    assert [m.answers.call for m in trace.messages if m.answers] == [1, 0]
+    assert (said(trace)[-1], problems, warnings) == (("assistant", "Four o'clock"), [], [])
+
+
+def test_partial_messages_of_a_server_replace_each_other_and_other_events_are_counted():
+    events = [
+        {"event": "metadata", "data": {"run_id": "r"}},
+        {"event": "values|inner:1", "data": {"messages": [human("private task")]}},
+        {"event": "messages/partial", "data": [human(id="1")]},
+        {"event": "messages/partial", "data": [ai("Fo", id="2")]},
+        {"event": "messages/complete", "data": [ai("Four", id="2")]},
+    ]
+    (trace,), problems, warnings = read(lines(*events))
+    assert (said(trace), problems) == ([("user", "a"), ("assistant", "Four")], [])
+    assert [warning.code for warning in warnings] == ["bookkeeping", "bookkeeping", "repeated_record"]
+
+
 def test_a_message_in_the_requesters_role_with_the_name_of_a_node_is_the_agents():
     critic = {"critic": {"messages": [human("Redo it.", name="critic")]}}
     (trace,), _, _ = read(lines(critic, {"a": {"messages": [ai()]}}))

@@ -207,6 +207,28 @@ def test_no_more_than_a_few_records_are_held_before_it_is_clear_what_a_file_is()
     assert n_read <= openai_chat.HELD_RECORDS + 1
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"trajectory_format": "mini-swe-agent-1.1", "messages": [ASKS]},
+        {"info": {"mini_version": "1.9.0"}, "messages": [ASKS]},
+        {"id": 1, "epoch": 1, "input": "a", "target": "b", "messages": [ASKS]},
+        {"messages": [ASKS, {"role": "assistant", "content": [{"type": "tool_use", "id": "t"}]}]},
+        {"messages": [ASKS, {"type": "ai", "content": "b"}]},
+        [ASKS, {"type": "ai", "content": "b"}],
+    ],
+)
+def test_messages_with_marks_of_other_formats_are_theirs(other):
+    assert openai_chat.sniff(other).missing == ("messages of no other format",)
+    assert not openai_chat.sniff({"messages": [ASKS]}).missing
+
+
+def test_the_signs_of_a_simulated_requester_are_private():
+    found = read(lines({"messages": [ASKS, ANSWERS, {"role": "user", "content": "Thanks! ###STOP###"}]}))[0][0]
+    assert found.messages[2].text == "Thanks!"
+    assert found.metadata["messages"]["2"] == {"stop_tokens": ["###STOP###"]}
+
+
 # Recorded steps: each has everything of its episode so far
 
 PROTOCOL = SHARED / "data" / "fmt-eval-protocol"
