@@ -36,9 +36,13 @@ LEFT_OUT = {
     "few_common_items": gettext_noop("pairs with too few items in common"),
     "undefined": gettext_noop("pairs without a value"),
     "both_empty": gettext_noop("items where both found nothing"),
+    "predicted_empty": gettext_noop("items where nothing was predicted"),
+    "reference_empty": gettext_noop("items where the reference holds nothing"),
     "not_in_both": gettext_noop("items with a value on one side only"),
     "not_observed": gettext_noop("items where it was not observed"),
     "unreadable": gettext_noop("items whose answer nobody could read"),
+    "few_samples": gettext_noop("tasks with fewer samples than k"),
+    "alone_in_group": gettext_noop("items alone in their group"),
 }
 
 

@@ -66,6 +66,8 @@ class Session:
     id: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    sent: list[Event] = field(default_factory=list)
+    """Those sent that did not come back yet."""
     known: dict[str, int] = field(default_factory=dict)
     """Where the event with an id stands."""
 
@@ -161,6 +163,7 @@ def take(part: Part, session: Session, place: Place) -> Iterator[Problem]:
     if not event.is_sent and (twin := sent_twin(session, event)) is not None:
         yield passed_over(twin.place, "repeated_record", twin.pointer, twin.kind)
         twin.is_out = True
+        session.sent.remove(twin)
     id_ = as_id(part.value.get("id"))
     if id_ and id_ in session.known:
         earlier = session.events[session.known[id_]]
@@ -171,14 +174,15 @@ def take(part: Part, session: Session, place: Place) -> Iterator[Problem]:
     if id_:
         session.known[id_] = len(session.events)
     session.events.append(event)
+    if event.is_sent:
+        session.sent.append(event)
 
 
 def sent_twin(session: Session, event: Event) -> Event | None:
     """The same event when it was sent and had no id yet."""
     if not event.kind.startswith("user."):
         return None
-    waiting = (one for one in session.events if one.is_sent and not one.is_out)
-    return next((one for one in waiting if echo(one) == echo(event)), None)
+    return next((one for one in session.sent if echo(one) == echo(event)), None)
 
 
 def echo(event: Event) -> str:

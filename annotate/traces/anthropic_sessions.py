@@ -61,9 +61,6 @@ class Turn:
         called = sum(event.kind in CALLS and as_id(event.value.get("id")) == id_ for event in self.events)
         return called - sum(result.answers == id_ for result in self.results)
 
-    def calls(self, id_: str) -> bool:
-        return any(event.kind in CALLS and as_id(event.value.get("id")) == id_ for event in self.events)
-
 
 @dataclass(slots=True)
 class Assembled:
@@ -78,6 +75,9 @@ class Order:
     def __init__(self) -> None:
         self.steps: list[Turn | Event] = []
         self.turn: Turn | None = None
+        self.last: Turn | None = None
+        self.calling: dict[str, list[Turn]] = {}
+        """The turns that called something under an id."""
         self.is_in_request = False
         self.thread = ""
 
@@ -111,24 +111,25 @@ class Order:
         has_said = self.turn is not None and any(one.kind != "agent.thinking" for one in self.turn.events)
         if self.turn is None or (not self.is_in_request and event.kind not in CALLS and has_said):
             self.turn = Turn()
+            self.last = self.turn
             self.steps.append(self.turn)
         self.turn.events.append(event)
+        if event.kind in CALLS:
+            self.calling.setdefault(as_id(event.value.get("id")), []).append(self.turn)
 
     def answer(self, event: Event) -> None:
+        """A result goes to the last call of its id that has none, one without an id to the last turn."""
         id_ = event.answers
-        turns = [step for step in reversed(self.steps) if isinstance(step, Turn)]
-        calling = [turn for turn in turns if turn.calls(id_)]
-        waiting = [turn for turn in calling if turn.n_waiting(id_) > 0]
-        if event.kind not in RESULTS:
-            turn = next(iter(waiting or calling), None)
-            if turn is not None:
-                turn.permissions.append(event)
-                return
-        elif (turn := next(iter(waiting or calling or ([] if id_ else turns)), None)) is not None:
+        calling = self.calling.get(id_, []) if id_ else []
+        waiting = (turn for turn in reversed(calling) if turn.n_waiting(id_) > 0)
+        turn = next(waiting, calling[-1] if calling else None if id_ else self.last)
+        if turn is None:
+            self.steps.append(event)
+        elif event.kind in RESULTS:
             turn.results.append(event)
-            self.end_turn()
+        else:
+            turn.permissions.append(event)
             return
-        self.steps.append(event)
         self.end_turn()
 
 

@@ -158,7 +158,7 @@ class Texts:
         self.texts.append(text)
 
     def has(self, kind: str, text: str) -> bool:
-        """Whether one is this text, or has it in it, that no event of the sort told yet."""
+        """Whether one is this text, or has it as lines of its own, that no event of the sort told yet."""
         told, first = self.told[kind], self.next[kind]
         while first in told:
             first += 1
@@ -166,7 +166,8 @@ class Texts:
         ahead = [number for number in range(first, min(first + LOOKED_AHEAD, len(self.texts))) if number not in told]
         found = next((number for number in ahead if self.texts[number] == text), None)
         if found is None and text.strip():
-            found = next((number for number in ahead if text.strip() in self.texts[number]), None)
+            lines = f"\n{text.strip()}\n"
+            found = next((number for number in ahead if lines in f"\n{self.texts[number].strip()}\n"), None)
         if found is not None:
             told.add(found)
         return found is not None

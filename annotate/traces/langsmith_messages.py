@@ -9,7 +9,6 @@ from typing import Any
 
 from annotate.traces import anthropic_blocks, chat_messages
 from annotate.traces.anthropic_blocks import Draft, is_block
-from annotate.traces.base import Place
 from annotate.traces.chat_messages import Conversation
 from annotate.traces.langchain_messages import chat_forms, is_message
 from annotate.traces.values import as_id, as_list, as_object
@@ -19,7 +18,7 @@ Found = tuple[str, Any]
 """The pointer to a message, and the message as it stands there."""
 SYSTEM = ("system", "instructions")
 HISTORY = ("chat_history", "history")
-ASKED = ("input", "question", "query", "human_input", "user_input", "user_message", "message", "prompt")
+ASKED = ("messages", "input", "question", "query", "human_input", "user_input", "user_message", "message", "prompt")
 ANSWERED = ("output", "answer", "response", "result", "output_text", "message", "content", "text", "final_answer")
 ITEMS = frozenset({"function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output"})
 """Items of OpenAI's Responses API that stand where messages do."""
@@ -107,9 +106,8 @@ def is_item(value: Any) -> bool:
     return as_id(as_object(value).get("type")) in ITEMS
 
 
-def drafted(found: Sequence[Found], place: Place) -> Draft:
-    """The messages as ours, not paired yet. Reasoning that is an item of its own belongs to the message after it."""
-    draft = Draft(place)
+def draft_of(found: Sequence[Found], draft: Draft) -> None:
+    """Adds the messages, not paired yet. Reasoning that is an item of its own belongs to the message after it."""
     waiting: list[str] = []
     for pointer, value in found:
         if as_object(value).get("type") == "reasoning" and is_item(value):
@@ -122,7 +120,6 @@ def drafted(found: Sequence[Found], place: Place) -> Draft:
             waiting = []
     if waiting:
         draft.add("assistant", "", found[-1][0], {"reasoning": "\n".join(waiting)})
-    return draft
 
 
 def reasoning_of(item: Mapping[str, Any], draft: Draft, pointer: str) -> list[str]:

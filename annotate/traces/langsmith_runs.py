@@ -7,16 +7,16 @@ the outermost run is the requester's; model runs inside of tools are further awa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from annotate.traces.anthropic_blocks import Draft, result_text, without_partner
 from annotate.traces.base import Call, Message, Place, Problem
-from annotate.traces.langsmith_messages import answered, asked, drafted
+from annotate.traces.langsmith_messages import Found, answered, asked, draft_of
 from annotate.traces.pairing import pair
-from annotate.traces.snapshots import canonical, merged
+from annotate.traces.snapshots import canonical, key_of, merged
 from annotate.traces.values import as_id, as_json, as_list, as_object
 from annotate.traces.warned import passed_over
 
@@ -127,8 +127,9 @@ def told(runs: Sequence[Run]) -> Told:
     for snapshot in snapshots:
         found.warnings += snapshot.draft.warnings
     lines = together(snapshots, by_id, found)
+    ids, texts = results_told(snapshots)
     for run in sorted((run for run in runs if run.kind in TOOLS and run is not root), key=lambda run: run.ended):
-        if is_twin(run, snapshots):
+        if is_twin(run, ids, texts):
             found.warnings.append(passed_over(run.place, "repeated_record", run.pointer, f"{run.kind} {run.name}"))
         else:
             put_in(run, lines, snapshots, found)
@@ -152,7 +153,7 @@ def snapshots_of(runs: Sequence[Run], root: Run | None, by_id: Mapping[str, Run]
     outermost = root if root is not None and root.kind != "llm" else None
     found = [one for run in runs if run.kind == "llm" and (one := snapshot_of(run, 0)).draft.messages]
     whole = snapshot_of(outermost, 0) if outermost is not None else None
-    has_whole = whole is not None and (not found or any(one.role == "user" for one in whole.draft.messages))
+    has_whole = whole is not None and (not found or is_exchange(whole.draft.messages))
     for one in found:
         one.rank = n_tools_around(one.run, by_id) + has_whole
     if has_whole and whole is not None and whole.draft.messages:
@@ -160,18 +161,36 @@ def snapshots_of(runs: Sequence[Run], root: Run | None, by_id: Mapping[str, Run]
     yield from sorted(found, key=lambda one: (one.run is root, one.run.ended))
 
 
+def is_exchange(messages: Sequence[Message]) -> bool:
+    """A question with its answer; one of them alone says less than the model runs do."""
+    said = {message.role for message in messages if message.text.strip()}
+    return {"user", "assistant"} <= said
+
+
 def snapshot_of(run: Run, rank: int) -> Snapshot:
     given = asked(run.value.get("inputs"), run.at("inputs"))
     got = answered(run.value.get("outputs"), run.at("outputs"))
-    values = [value for _, value in given]
-    if given and [value for _, value in got[: len(given)]] == values:
-        given = []
-    draft = drafted([*given, *got], run.place)
-    n_given = len(drafted(given, run.place).messages)
+    n_given, draft = repeated(given, got, run)
     if got and draft.messages and run.kind == "llm":
         last = str(len(draft.messages) - 1)
         draft.extras.setdefault(last, {}).update(beside(run))
     return Snapshot(run, draft, rank, n_given)
+
+
+def repeated(given: Sequence[Found], got: Sequence[Found], run: Run) -> tuple[int, Draft]:
+    """What was given and what came back, once: graphs give back the whole conversation, with what was given in it."""
+    asked_, answer, whole = Draft(run.place), Draft(run.place), Draft(run.place)
+    draft_of(given, asked_)
+    draft_of(got, answer)
+    keys = [key_of(message) for message in asked_.messages]
+    known = [key_of(message) for message in answer.messages]
+    n = len(keys)
+    for at in range(len(known) - n + 1) if n else ():
+        if known[at : at + n] == keys:
+            return at + n, answer
+    draft_of(given, whole)
+    draft_of(got, whole)
+    return n, whole
 
 
 def beside(run: Run) -> dict[str, Any]:
@@ -291,14 +310,16 @@ def tool_result(run: Run) -> tuple[str, str, dict[str, Any]]:
     return ("" if value is None else value if isinstance(value, str) else as_json(value)), id_, {}
 
 
-def is_twin(run: Run, snapshots: Sequence[Snapshot]) -> bool:
+def results_told(snapshots: Sequence[Snapshot]) -> tuple[set[str], set[tuple[str, str]]]:
+    """The call ids of all results in messages, and what they say, with the name of the tool."""
+    results = [one for snapshot in snapshots for one in snapshot.draft.messages if one.role == "tool"]
+    return {one.answers_id for one in results}, {(one.name, one.text.strip()) for one in results}
+
+
+def is_twin(run: Run, ids: Set[str], texts: Set[tuple[str, str]]) -> bool:
     """Whether a message of the conversation tells the same: by the call's id, else by what came out."""
     text, id_, _ = tool_result(run)
-    results = [one for snapshot in snapshots for one in snapshot.draft.messages if one.role == "tool"]
-    if id_ and any(one.answers_id == id_ for one in results):
-        return True
-    same = [one for one in results if one.text.strip() == text.strip()]
-    return any(one.name in ("", run.name) for one in same)
+    return bool(id_ and id_ in ids) or any((name, text.strip()) in texts for name in ("", run.name))
 
 
 def arguments_of(run: Run) -> str:

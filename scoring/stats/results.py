@@ -53,9 +53,13 @@ LEFT_OUT = (
     "few_common_items",  # pairs of raters with too few items in common
     "undefined",  # pairs of raters whose kappa has no value
     "both_empty",  # items where both sides found nothing
+    "predicted_empty",  # items where nothing was predicted, of a mean over items that needs a prediction
+    "reference_empty",  # items where the reference holds nothing, of a mean over items that needs one
     "not_in_both",  # items with a value on one side of a difference only
     "not_observed",  # items for which what is asked was not observed
     "unreadable",  # items whose answer nobody could read
+    "few_samples",  # tasks with fewer samples than k
+    "alone_in_group",  # items that are alone in their group, so never differ from its mean
 )
 
 
@@ -75,7 +79,7 @@ class Interval:
     n_resamples: int
     seed: int | None
     share_undefined: float
-    method: Literal["drawn", "enumerated", "wilson"]
+    method: Literal["drawn", "enumerated", "wilson", "exact"]
 
 
 @dataclass(frozen=True)

@@ -295,6 +295,11 @@ def test_a_text_that_is_said_twice_is_two_messages():
     assert codes == {"repeated_record": 2}
 
 
+def test_an_event_whose_words_only_occur_in_another_message_is_a_message():
+    trace, _ = read_session(said("user", "ok, look at it"), event("user_message", message="ok"))
+    assert outline(trace) == [("user", "ok, look at it"), ("user", "ok")]
+
+
 def test_an_event_may_stand_after_its_item():
     trace, codes = read_session(said("user", "a"), event("user_message", message="a"))
     assert (outline(trace), codes) == ([("user", "a")], {"repeated_record": 1})
@@ -477,7 +482,7 @@ def test_the_large_session_is_counted_as_it_is():
 def test_every_line_of_the_trimmed_sessions_is_read_or_counted():
     with (SHARED_FILES / "stage0/agents/codex/small.jsonl").open("rb") as file:
         found, problems, warnings = read(file)
-    assert (problems, [len(trace.messages) for trace in found]) == ([], [12, 22])
+    assert (problems, [len(trace.messages) for trace in found]) == ([], [12, 21])
     codes = Counter(one.code for one in warnings)
     assert codes["unknown_role"] == codes["unknown_record"] == 0
     first = found[0]

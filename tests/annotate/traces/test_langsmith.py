@@ -176,6 +176,41 @@ def test_agents_inside_of_tools_are_private():
     assert all(message.answers for message in trace.messages if message.role == "tool")
 
 
+def test_a_graph_that_gives_back_its_whole_memory_tells_it_once():
+    memory = [{"role": "user", "content": "Hello?"}, said("Hello.")]
+    new = {"type": "human", "content": "How warm?", "id": "m3"}
+    trace = one(
+        run("root", "chain", {"messages": [ASK]}, {"messages": [*memory, new, said("20.")]}, 0, 9),
+        llm("a", [{"role": "system", "content": "Be kind."}, *memory, ASK], said("20."), 1, parent="root"),
+    )
+    assert shape(trace) == [
+        ("system", "Be kind."),
+        ("user", "Hello?"),
+        ("assistant", "Hello."),
+        ("user", "How warm?"),
+        ("assistant", "20."),
+    ]
+    assert len(replies(trace.messages)) == 2
+
+
+def test_an_outermost_run_without_an_answer_leaves_the_word_to_the_models():
+    trace = one(
+        run("root", "chain", {"question": "warm"}, {"verdict": {"ok": True}}, 0, 9),
+        llm("a", [{"role": "user", "content": "Is it warm?"}], said("Yes."), 1, parent="root"),
+    )
+    assert shape(trace) == [("user", "Is it warm?"), ("assistant", "Yes.")]
+
+
+def test_prompts_of_steps_that_nobody_asked_for_are_private():
+    steps = [
+        llm("plan", [{"role": "user", "content": "Plan for: How warm?"}], said("1. look"), 1, parent="root"),
+        llm("write", [{"role": "user", "content": "Write after: 1. look"}], said("Warm."), 3, parent="root"),
+    ]
+    trace = one(run("root", "chain", {"input": "How warm?"}, {"output": "Warm."}, 0, 9), *steps)
+    assert [text for role, text in shape(trace) if role != "other"] == ["How warm?", "Warm."]
+    assert len(trace.messages) == 6
+
+
 def test_a_trace_without_model_runs_has_what_the_outermost_run_says():
     trace = one(run("a", "chain", {"question": "How warm?"}, {"answer": "Warm."}))
     assert shape(trace) == [("user", "How warm?"), ("assistant", "Warm.")]
