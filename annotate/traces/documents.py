@@ -22,7 +22,8 @@ from annotate.traces.tables import rows, separator_of
 MARK = b"\xef\xbb\xbf"
 OTHER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-BEGINS_LIKE_JSON = re.compile(rb"^[ \t\r]*[\[{]", re.MULTILINE)
+BEGINS_LIKE_JSON = re.compile(rb"""^[ \t]*+(?:\{[ \t]*+(?:"|\}|\r?$)|\[[ \t]*+(?:["\[{\]]|\r?$))""", re.MULTILINE)
+"""A line that begins as JSON does, and not only with a bracket, as lines of other texts may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from typing import Any
 from annotate.traces.base import Likeness, Place, Problem, Trace, gettext_noop
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, digest
-from annotate.traces.langsmith_runs import READ, Run, id_in, model_of, parent_of, root_of, told, usage_of
+from annotate.traces.langsmith_runs import READ, Run, id_in, model_of, parent_of, root_of, usage_of
+from annotate.traces.langsmith_traces import told
 from annotate.traces.values import as_id, as_list, as_object
 from annotate.traces.warned import empty_run, likeness, passed_over, unknown_record
 

@@ -45,9 +45,14 @@ class Group:
     """What others said while the calls ran."""
     reasoning: list[str] = field(default_factory=list)
     end: int = -1
+    has_calls: bool = False
+    is_final: bool = False
 
-    def has_calls(self) -> bool:
-        return any(piece.call for piece in self.pieces)
+    def add(self, piece: Piece, end: int) -> None:
+        self.pieces.append(piece)
+        self.end = max(self.end, end)
+        self.has_calls = self.has_calls or piece.call is not None
+        self.is_final = self.is_final or piece.extras.get("phase") == FINAL
 
 
 def turns_of(pieces: Sequence[Piece]) -> Turns:
@@ -120,9 +125,7 @@ class Building:
         elif piece.kind == "result":
             self.group.results.append(piece)
         elif piece.call or (piece.kind == "message" and piece.role == "assistant"):
-            self.group.pieces.append(piece)
-            self.group.end = max(self.group.end, end)
-            self.take_reasoning()
+            self.take(piece, end)
         elif piece.kind == "message":
             self.group.later.append(piece)
 
@@ -132,35 +135,35 @@ class Building:
         if not group.pieces or group.later:
             return False
         if piece.kind == "result":
-            return group.has_calls()
-        if group.pieces[0].side != piece.side or any(one.extras.get("phase") == FINAL for one in group.pieces):
+            return group.has_calls
+        if group.pieces[0].side != piece.side or group.is_final:
             return False
         if piece.call:
             return not group.results
-        return piece.kind == "message" and piece.role == "assistant" and not group.has_calls()
+        return piece.kind == "message" and piece.role == "assistant" and not group.has_calls
 
     def begin(self, piece: Piece, end: int) -> None:
         if piece.call or (piece.kind == "message" and piece.role == "assistant"):
-            self.group = Group(pieces=[piece], end=end)
-            self.take_reasoning()
+            self.take(piece, end)
         elif piece.kind in ("message", "result"):
             self.write(piece, piece.text)
 
-    def take_reasoning(self) -> None:
+    def take(self, piece: Piece, end: int) -> None:
+        """A text or a call of the agent, with the reasoning before it."""
+        self.group.add(piece, end)
         self.group.reasoning += self.waiting
         self.waiting = []
 
     def close(self) -> None:
         """Texts without a call stay messages of their own; with one they stand beside it."""
         group, self.group = self.group, Group()
-        if group.has_calls():
+        if group.has_calls:
             calls = [piece for piece in group.pieces if piece.call]
             texts = [piece.text for piece in group.pieces if piece.text]
             self.write(calls[0], "\n".join(texts), group.pieces, group.reasoning)
         else:
-            has_final = any(piece.extras.get("phase") == FINAL for piece in group.pieces)
             for number, piece in enumerate(group.pieces):
-                if has_final and piece.extras.get("phase") == COMMENTARY:
+                if group.is_final and piece.extras.get("phase") == COMMENTARY:
                     piece = replace(piece, role="other", name=COMMENTARY)
                 self.write(piece, piece.text, [piece], group.reasoning if number == 0 else [])
         for piece in [*group.results, *group.later]:

@@ -1,13 +1,13 @@
-"""How far raters agree: the five statistics, each one function from codes to a Figure.
+"""How far raters agree: the statistics of ratings, each one function from codes to a Figure.
 
-All take a matrix of category codes, rows items and columns raters (`cohen_kappa` and `confusion` two columns of it),
+All take a matrix of category codes, rows items and columns raters (`cohen_kappa`, `scott_pi` and `confusion` two columns of it),
 and check it once. Undefined cases come back as a reason, in the order `empty`, `one_rater`, `no_overlap`, then those
 named below. For an interval give the statistic behind the function to `resampling.bootstrap`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence, Set
 from typing import Literal
 
 import numpy as np
@@ -18,12 +18,15 @@ from scoring.stats.chance import (
     CohenKappa,
     FleissKappa,
     Marginals,
+    MeanPairwiseKappa,
     PercentAgreement,
+    ScottPi,
     Singletons,
     Weighting,
     Weights,
     distances_of,
 )
+from scoring.stats.gwet import GwetWeights, gwet_of
 from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties
 from scoring.stats.ratings import Codes, check_codes
 from scoring.stats.results import Figure
@@ -134,6 +137,100 @@ def fleiss_kappa(
     return FleissKappa(n_categories, marginals, singletons, complete_only).figure(codes)
 
 
+def scott_pi(a: Codes, b: Codes, *, n_categories: int) -> Figure:
+    """Agreement of two raters beyond what category rates that they share would give.
+
+    Parameters
+    ----------
+    a, b : int array (n_items,)
+        Category codes below n_categories; an item with MISSING in either is left out, of the category rates too.
+
+    Returns
+    -------
+    Figure: value from -1 to 1. Undefined also with `one_category` (both used one and the same).
+
+    Raises
+    ------
+    ValueError if the shapes differ or a code is out of range (names the first).
+
+    Source: Scott 1955, Public Opinion Quarterly 19(3), 321-325.
+    Checked against: the tables of Cohen 1960 and of Artstein and Poesio 2008, Computational Linguistics 34(4).
+    """
+    return ScottPi(n_categories).figure(_paired(a, b, n_categories=n_categories))
+
+
+def gwet_ac(
+    codes: Codes,
+    *,
+    n_categories: int,
+    weights: GwetWeights = "identity",
+    weight_matrix: Floats | None = None,
+) -> Figure:
+    """Agreement of any number of raters beyond chance, where chance hangs on how varied the ratings are: AC1, and with
+    weights AC2. Skewed categories bend it less than kappa.
+
+    Parameters
+    ----------
+    codes : int array (n_items, n_raters)
+        Category codes below n_categories, or MISSING. Items with one rating count in the category rates only.
+    n_categories : how many are declared, used or not: one more raises the value.
+    weights : `identity` (AC1); `linear` or `quadratic` in the place in the declared list; or `matrix` with
+        weight_matrix, symmetric (n_categories, n_categories): agreement with 1 on the diagonal, taken as it is, or
+        disagreement with 0 on it, taken over its largest.
+
+    Returns
+    -------
+    Figure: value at most 1. Ratings of one category alone give 1.0 with flag `one_category`, unless a single one is
+        declared: then undefined, `one_category`.
+
+    Raises
+    ------
+    ValueError if a code is out of range or the weights are none.
+
+    Source: Gwet 2008, British Journal of Mathematical and Statistical Psychology 61(1), 29-48; unequal raters and
+    weights: Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition.
+    Checked against: fixtures/reference/agreement-cases.json O14 to O16.
+    """
+    check_codes(codes, n_categories=n_categories)
+    return gwet_of(weights, n_categories=n_categories, weight_matrix=weight_matrix).figure(codes)
+
+
+def mean_pairwise_kappa(
+    codes: Codes,
+    *,
+    n_categories: int,
+    min_common: int = 20,
+    weights: Weights = "unweighted",
+    weight_matrix: Floats | None = None,
+) -> Figure:
+    """The mean of Cohen's kappa over all pairs of raters.
+
+    Parameters
+    ----------
+    codes : int array (n_items, n_raters)
+        Category codes below n_categories, or MISSING.
+    min_common : pairs with fewer items in common are left out as `few_common_items`, those without a kappa as
+        `undefined`; `left_out` counts pairs here.
+    weights, weight_matrix : as with `cohen_kappa`.
+
+    Returns
+    -------
+    Figure: value at most 1 over the items that a pair compares. Undefined also with `few_common_items`, or what the
+        pairs say if none has a kappa.
+
+    Raises
+    ------
+    ValueError if a code is out of range or the weights are no distances.
+
+    Source: Light 1971, Psychological Bulletin 76(5), 365-377.
+    Checked against: the means of `cohen_kappa`.
+    """
+    check_codes(codes, n_categories=n_categories)
+    distances = distances_of(weights, n_categories=n_categories, weight_matrix=weight_matrix)
+    times = np.ones(len(codes), dtype=np.int64)
+    return MeanPairwiseKappa.of(codes, times, distances, min_common=min_common).figure(codes)
+
+
 def krippendorff_alpha(
     codes: Codes,
     *,
@@ -141,6 +238,7 @@ def krippendorff_alpha(
     level: Level,
     values: Sequence[float] | Floats | None = None,
     distance_matrix: Floats | None = None,
+    sets: Sequence[Set[Hashable]] | None = None,
 ) -> Figure:
     """Agreement as one minus the ratio of observed to expected disagreement, over ratings that can be paired.
 
@@ -149,8 +247,9 @@ def krippendorff_alpha(
     codes : int array (n_items, n_raters)
         Category codes below n_categories, or MISSING. An item with one rating is left out altogether.
     level : `nominal`; `ordinal` in the declared order; `interval` with values, the number of each category (in
-        whatever unit); or `matrix` with distance_matrix, symmetric, 0 on the diagonal, positive elsewhere, taken as it
-        is and not squared. There is no default: a forgotten level is another statistic.
+        whatever unit); `matrix` with distance_matrix, symmetric, 0 on the diagonal, positive elsewhere, taken as it
+        is and not squared; or `jaccard` or `masi` with sets, the set that each category is (at most 1,000, see
+        `set_distances`). There is no default: a forgotten level is another statistic.
 
     Returns
     -------
@@ -159,15 +258,17 @@ def krippendorff_alpha(
 
     Raises
     ------
-    ValueError if a code is out of range, or values or distances are missing or of another size than the categories.
+    ValueError if a code is out of range, or values, distances or sets are missing or of another number than the
+        categories.
 
     Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, University of Pennsylvania.
-    Checked against: fixtures/reference/agreement-cases.json O10 to O13; the point value of nominal, ordinal and
+    Checked against: fixtures/reference/agreement-cases.json O10 to O13 and O28; the point value of nominal, ordinal and
     interval is that of the `krippendorff` package.
     """
     check_codes(codes, n_categories=n_categories)
     numbers = None if values is None else np.asarray(values, dtype=float)
-    return alpha_of(level, n_categories=n_categories, values=numbers, distance_matrix=distance_matrix).figure(codes)
+    alpha = alpha_of(level, n_categories=n_categories, values=numbers, distance_matrix=distance_matrix, sets=sets)
+    return alpha.figure(codes)
 
 
 def annotator_vs_majority(

@@ -1,8 +1,10 @@
-"""Raw agreement, Cohen's kappa and Fleiss' kappa as sums over items."""
+"""Raw agreement, Cohen's kappa, Fleiss' kappa and Scott's pi as sums over items."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -148,6 +150,77 @@ class FleissKappa(Statistic):
         enough = counts.sum(axis=1) >= (2 if self.singletons == "drop" else 1)
         kept: Counts = counts * enough[:, None]
         return kept
+
+
+@dataclass(frozen=True)
+class ScottPi(Statistic):
+    """Of two columns of the matrix: Fleiss' kappa of the items both rated, whose category rates the two share."""
+
+    n_categories: int
+    first: int = 0
+    second: int = 1
+
+    def features(self, codes: Codes) -> Floats:
+        return self._fleiss.features(self._pair(codes))
+
+    def formula(self, sums: Floats) -> Estimate:
+        return self._fleiss.formula(sums)
+
+    def account(self, codes: Codes, times: Counts) -> Account:
+        pair = self._pair(codes)
+        account = self._fleiss.account(pair, times)
+        return replace(account, left_out=unpaired(pair, times))
+
+    @property
+    def _fleiss(self) -> FleissKappa:
+        return FleissKappa(self.n_categories, singletons="drop")
+
+    def _pair(self, codes: Codes) -> Codes:
+        return codes[:, [self.first, self.second]]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanPairwiseKappa(Statistic):
+    """The mean of Cohen's kappa over pairs of columns; undefined where any of them is. `apart` counts the pairs that
+    were left out, and why; `reason` is why none is left."""
+
+    kappas: tuple[CohenKappa, ...]
+    apart: Mapping[str, int]
+    reason: str
+
+    @classmethod
+    def of(cls, codes: Codes, times: Counts, distances: Floats, *, min_common: int) -> MeanPairwiseKappa:
+        """Over the pairs with at least `min_common` items in common that have a kappa at all."""
+        every = [CohenKappa(distances, *pair) for pair in combinations(range(codes.shape[1]), 2)]
+        figures = [kappa.figure(codes, times) for kappa in every]
+        enough = [place for place, figure in enumerate(figures) if figure.n_items >= min_common]
+        defined = [place for place in enough if figures[place].value is not None]
+        undefined = next((figures[place].reason for place in enough), None) or "few_common_items"
+        apart = {"few_common_items": len(every) - len(enough), "undefined": len(enough) - len(defined)}
+        return cls(tuple(every[place] for place in defined), apart, undefined)
+
+    def features(self, codes: Codes) -> Floats:
+        parts = [kappa.features(codes) for kappa in self.kappas]
+        return np.column_stack([self._compared(codes), *parts]).astype(float)
+
+    def formula(self, sums: Floats) -> Estimate:
+        width = (sums.shape[1] - 1) // max(len(self.kappas), 1)
+        values = [
+            kappa.formula(sums[:, 1 + place * width : 1 + (place + 1) * width]).value
+            for place, kappa in enumerate(self.kappas)
+        ]
+        nothing = np.full(len(sums), np.nan)
+        return Estimate(value=np.mean(values, axis=0) if values else nothing, observed=nothing, expected=nothing)
+
+    def account(self, codes: Codes, times: Counts) -> Account:
+        reason = None if self.kappas else table_reason(codes) or self.reason
+        return account_of(codes, times, self._compared(codes), reason=reason, left_out=self.apart)
+
+    def _compared(self, codes: Codes) -> Mask:
+        compared: Mask = np.zeros(len(codes), dtype=bool)
+        for kappa in self.kappas:
+            compared |= (codes[:, kappa.first] >= 0) & (codes[:, kappa.second] >= 0)
+        return compared
 
 
 def distances_of(weights: Weights, *, n_categories: int, weight_matrix: Floats | None) -> Floats:

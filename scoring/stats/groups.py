@@ -87,14 +87,12 @@ def agreement_of(named: Named, *, stat: Stat = "f1", aggregate: Aggregate = "mic
 
     Raises
     ------
-    ValueError if the stat or aggregate is not known, or for Jaccard where things do not match one to one.
+    ValueError if the stat or aggregate is not known.
     """
     if stat not in STATS:
         raise ValueError(f"stat is {stat!r}; it is one of {', '.join(STATS)}.")
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate is {aggregate!r}; it is one of {', '.join(AGGREGATES)}.")
-    if stat == "jaccard" and (named.right != named.found).any():
-        raise ValueError("Jaccard needs things that match one to one; one of these matches several.")
     both = named.by_predicted & named.by_reference
     empty = both & (named.n_predicted == 0) & (named.n_reference == 0)
     left_out = {
@@ -185,7 +183,7 @@ class Triplet:
 def triplet(step: Sequence[int], type: str, evidence: Sequence[int]) -> Triplet:
     """In normal form: the pair of the step sorted; evidence read in twos, each pair sorted, then the pairs sorted.
 
-    `[2, 9, 4, 5]` and `[5, 4, 9, 2]` are the same two pairs. One index alone is a message (-1: none serves as evidence).
+    `[2, 9, 4, 5]` and `[5, 4, 9, 2]` are the same two pairs. One index alone is a message; -1 says that none serves.
     """
     if len(evidence) > 1 and len(evidence) % 2:
         raise ValueError(f"Evidence is one index or whole pairs; {list(evidence)} is {len(evidence)} indexes.")

@@ -68,7 +68,8 @@ class Interval:
     """Where the value would lie in 95 of 100 draws of as many clusters.
 
     `drawn` and `enumerated` (all m^m resamples of m clusters) are percentiles of the bootstrap. `wilson` is the score
-    interval of a share of independent items that came out 0 or 1, where the bootstrap has no width.
+    interval of a share of independent items that came out 0 or 1, where the bootstrap has no width. `wilson` and
+    `exact` (Clopper and Pearson) are also those of a share of independent items where one asks for them.
     """
 
     low: float

@@ -53,13 +53,15 @@ def span_agreement(
 
     Raises
     ------
-    BadSpan, with the place of the first offending item.
+    BadSpan, with the place of the first offending item; ValueError for a unit, stat or aggregate that is not known.
 
     Source: Artstein and Poesio 2008, Computational Linguistics 34(4), 555-596 (units of markables).
     Checked against: fixtures/reference/agreement-cases.json O24, O25; sets of characters.
     """
     if unit not in UNITS:
         raise ValueError(f"unit is {unit!r}; it is one of {', '.join(UNITS)}.")
+    if unit == "overlap" and stat == "jaccard":
+        raise ValueError("Spans that overlap do not match one to one, so they have no Jaccard; take character or exact.")
 
     def read(side: str, marked: Sequence[Iterable[Sequence[Any]] | None]) -> list[list[Span] | None]:
         return [

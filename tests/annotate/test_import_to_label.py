@@ -14,7 +14,10 @@ from tests.factories import make_cast
 pytestmark = pytest.mark.django_db
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "traces"
-RUNS = sorted(path for path in FIXTURES.iterdir() if path.stem in readers())
+NO_REPLIES = {"swe_agent", "mini_swe_agent"}
+"""Agents that hand in a change and say nothing to who asked."""
+READ = sorted(path for path in FIXTURES.iterdir() if path.stem in readers())
+RUNS = [path for path in READ if path.stem not in NO_REPLIES]
 HANDWRITING = re.compile(
     r"<\|[a-z_]+\|>"
     r"|###[A-Z]+"
@@ -56,6 +59,13 @@ def test_a_file_of_every_format_can_be_labelled_and_shows_nothing_private(client
     item, page = label_the_first(client, make_cast().ana, path)
     assert 'id="reply-text"' in page
     assert all(text not in page for text in private_texts(item) if len(text) > 12)
+
+
+@pytest.mark.parametrize("path", [path for path in READ if path.stem in NO_REPLIES], ids=lambda path: path.stem)
+def test_a_format_without_replies_comes_in_with_nothing_to_label(path):
+    project = make_cast().project
+    report = importing.import_traces(project=project, path=path, file_name=path.name)
+    assert (report.is_refused, report.n_new > 0, report.n_items) == (False, True, 0)
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)

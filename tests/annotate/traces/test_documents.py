@@ -98,7 +98,15 @@ def test_a_file_without_records_is_empty(content):
 
 
 @pytest.mark.parametrize(
-    "content", [b"\x1f\x8b\x08\x00abc", b"PK\x03\x04", b"a, b\n1\n", b'"text"', "é".encode("latin-1")]
+    "content",
+    [
+        b"\x1f\x8b\x08\x00abc",
+        b"PK\x03\x04",
+        b"a, b\n1\n",
+        b'"text"',
+        b"log\n[12:01] a\n{x} y\n",
+        "é".encode("latin-1"),
+    ],
 )
 def test_what_is_no_json_at_all_is_told_by_its_content(content):
     assert codes(content) == ["unsupported_type"]

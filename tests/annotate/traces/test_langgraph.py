@@ -269,6 +269,8 @@ def test_any_json_is_taken_without_failing():
     records = [json.loads(one_line) for one_line in FIXTURE.splitlines()]
     records[0]["values"]["messages"] = records[0]["values"]["messages"][:3]
     records += [{"agent": {"messages": [calling("a")]}}, {"event": "values", "data": {"messages": [human()]}}]
+    piece = {"type": "AIMessageChunk", "id": "1", "content": "a", "tool_call_chunks": [{"name": "f", "args": "{"}]}
+    records += [{"event": "messages", "data": [piece, {"langgraph_node": "n"}]}]
     for record in records[:2] + records[3:]:
         for changed in mutations(record):
             langgraph.sniff(changed)

@@ -19,7 +19,7 @@ ASK = {"role": "user", "content": "How warm?"}
 def run(id_, kind, inputs, outputs, start=0, end=None, parent=None, trace="t", **members):
     times = {"start_time": f"2026-05-04T10:00:{start:02}Z", "end_time": f"2026-05-04T10:00:{end or start:02}Z"}
     given = {"id": id_, "name": id_, "run_type": kind, "trace_id": trace, "parent_run_id": parent, **times}
-    return {**given, "inputs": inputs, "outputs": outputs, "session_id": "p", **members}
+    return {**given, "inputs": inputs, "outputs": outputs, "session_id": "p"} | members
 
 
 def said(text, *calls):
@@ -139,6 +139,19 @@ def test_a_result_that_no_message_tells_of_answers_its_call():
     trace = one(*runs)
     results = [(message.text, message.name, message.answers.call) for message in trace.messages[2:]]
     assert results == [("one", "f", 0), ("two", "g", 1)]
+
+
+def test_a_text_that_tools_often_give_tells_of_one_run_each():
+    calling = [said("", (f"c{at}", "f", "{}")) for at in (1, 2)]
+    result = {"role": "tool", "tool_call_id": "c1", "content": "ok"}
+    trace = one(
+        llm("a", [ASK], calling[0], 1),
+        run("f1", "tool", {"x": 1}, {"output": "ok"}, 2, name="f"),
+        llm("b", [ASK, calling[0], result], calling[1], 3),
+        run("f2", "tool", {"x": 2}, {"output": "ok"}, 4, name="f"),
+    )
+    assert [message.role for message in trace.messages] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert trace.messages[4].answers.index == 3
 
 
 def test_a_tool_that_no_model_called_becomes_a_private_call_before_the_answer():

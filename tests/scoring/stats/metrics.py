@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from scoring.stats.alpha import alpha_of
-from scoring.stats.chance import CohenKappa, FleissKappa, PercentAgreement, distances_of
+from scoring.stats.chance import CohenKappa, FleissKappa, PercentAgreement, ScottPi, distances_of
+from scoring.stats.gwet import gwet_of
 from scoring.stats.majority import KappaWithMajority, ShareWithMajority
 from scoring.stats.statistic import Statistic
 
@@ -20,12 +21,14 @@ from scoring.stats.statistic import Statistic
 @dataclass(frozen=True)
 class Metric:
     """`make(n_categories)` applies to the first raters of a table, so renaming raters swaps the first two only where
-    `raters_alike` is False. `ordered`: reversing the categories keeps the value, another order need not."""
+    `raters_alike` is False. `ordered`: reversing the categories keeps the value, another order need not.
+    `one_category`: the value where everyone chose the same of several categories."""
 
     make: Callable[[int], Statistic]
     corrects_chance: bool = True
     ordered: bool = False
     raters_alike: bool = True
+    one_category: float | None = None
 
 
 def cohen(q: int, *, weights: str) -> Statistic:
@@ -39,6 +42,17 @@ def alpha(q: int, *, level: str) -> Statistic:
     return alpha_of(level, n_categories=q, values=np.arange(q) * 2.5, distance_matrix=distances)
 
 
+def alpha_of_sets(q: int, *, level: str) -> Statistic:
+    """The empty set, one, a larger one, and one that overlaps."""
+    sets = [frozenset(one) for one in ("", "a", "ab", "bc")][:q]
+    return alpha_of(level, n_categories=q, sets=sets)
+
+
+def gwet(q: int, *, weights: str) -> Statistic:
+    agreement = 1 / (1 + np.abs(np.subtract.outer(np.arange(q), np.arange(q))))
+    return gwet_of(weights, n_categories=q, weight_matrix=agreement)
+
+
 def fleiss(q: int, *options: object) -> Statistic:
     return FleissKappa(q, *options)
 
@@ -48,8 +62,10 @@ def share(q: int, *, ties: object = "exclude", min_others: int = 2) -> Statistic
 
 
 METRICS = {
-    "percent_agreement": Metric(partial(PercentAgreement, weighting="item"), corrects_chance=False),
-    "percent_agreement_pair": Metric(partial(PercentAgreement, weighting="pair"), corrects_chance=False),
+    "percent_agreement": Metric(partial(PercentAgreement, weighting="item"), corrects_chance=False, one_category=1.0),
+    "percent_agreement_pair": Metric(
+        partial(PercentAgreement, weighting="pair"), corrects_chance=False, one_category=1.0
+    ),
     "cohen": Metric(partial(cohen, weights="unweighted"), raters_alike=False),
     "cohen_linear": Metric(partial(cohen, weights="linear"), ordered=True, raters_alike=False),
     "cohen_quadratic": Metric(partial(cohen, weights="quadratic"), ordered=True, raters_alike=False),
@@ -63,6 +79,14 @@ METRICS = {
     "alpha_ordinal": Metric(partial(alpha, level="ordinal"), ordered=True),
     "alpha_interval": Metric(partial(alpha, level="interval"), ordered=True),
     "alpha_matrix": Metric(partial(alpha, level="matrix"), ordered=True),
+    "alpha_jaccard": Metric(partial(alpha_of_sets, level="jaccard"), renamed=False),
+    "alpha_masi": Metric(partial(alpha_of_sets, level="masi"), renamed=False),
+    "scott_pi": Metric(ScottPi, raters_alike=False),
+    "gwet_ac1": Metric(partial(gwet, weights="identity"), one_category=1.0),
+    "gwet_ac2_linear": Metric(partial(gwet, weights="linear"), ordered=True, one_category=1.0),
+    "gwet_ac2_quadratic": Metric(partial(gwet, weights="quadratic"), ordered=True, one_category=1.0),
+    "gwet_ac2_matrix": Metric(partial(gwet, weights="matrix"), ordered=True, one_category=1.0),
+    "mean_pairwise_kappa": Metric(mean_pairwise),
 }
 AGAINST_MAJORITY = {
     "share": Metric(share, corrects_chance=False, raters_alike=False),
