@@ -24,6 +24,9 @@ FLAGS = {
     "small_sample": gettext_noop("few items: an exact test was taken"),
     "few_annotators": gettext_noop("fewer than three annotators: checks only which of two it resembles"),
     "not_tested": gettext_noop("not tested"),
+    "human_only": gettext_noop("people's labels alone: no item has a verdict only"),
+    "judge_constant": gettext_noop("people's labels alone: all verdicts are equal"),
+    "extrapolated": gettext_noop("beyond what was simulated"),
 }
 RULES = {"exclude": gettext_noop("left out"), "fractional": gettext_noop("counted in parts")}
 LEFT_OUT = {
@@ -41,6 +44,7 @@ LEFT_OUT = {
     "not_in_both": gettext_noop("items with a value on one side only"),
     "not_observed": gettext_noop("items where it was not observed"),
     "unreadable": gettext_noop("items whose answer nobody could read"),
+    "not_tested": gettext_noop("items of annotators who were not tested"),
     "few_samples": gettext_noop("tasks with fewer samples than k"),
     "alone_in_group": gettext_noop("items alone in their group"),
 }

@@ -76,8 +76,9 @@ def sniff(value: Any) -> Likeness:
     there = as_object(value)
     messages = there.get("chat_messages")
     first = as_object(next(iter(as_list(messages)), None))
+    is_list = isinstance(messages, list)
     return likeness(
-        {"chat_messages": isinstance(messages, list), "chat_messages[].sender": "sender" in first or not messages}
+        {"chat_messages": is_list, "chat_messages[].sender": is_list and ("sender" in first or not messages)}
     )
 
 

@@ -209,6 +209,10 @@ def part_form(part: Any) -> Any:
         return {**there, "type": "text"}
     if kind in ("image", "input_image") or (kind == "media" and media.startswith("image/")):
         return {"type": "image_url", "image_url": url or name or as_id(there.get("image_url")) or f"data:{media}"}
+    if kind == "image_url":
+        given = there.get("image_url")
+        address = as_id(as_object(given).get("url") if isinstance(given, dict) else given)
+        return {"type": kind, "image_url": address.split(",")[0] if address.startswith("data:") else address}
     if kind == "audio":
         return {"type": "input_audio"}
     if kind in ("document", "media", "video", "text-plain") or (kind == "file" and "file" not in there):

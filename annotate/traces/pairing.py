@@ -6,8 +6,8 @@ inside their group only: real logs use one id again later in the same run.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotate.traces.base import Answered, Message
@@ -42,15 +42,32 @@ def match(calls: Sequence[str], results: Sequence[str]) -> dict[int, int]:
     that the result does not contradict by another id."""
     by_id = {id_: place for place, id_ in unique(calls)}
     found = {place: by_id[id_] for place, id_ in unique(results) if id_ in by_id}
-    free = [place for place in range(len(calls)) if place not in set(found.values())]
+    taken = set(found.values())
+    free = {place: None for place in range(len(calls)) if place not in taken}
+    of_id: dict[str, deque[int]] = defaultdict(deque)
+    for place in free:
+        of_id[calls[place]].append(place)
     for place, id_ in enumerate(results):
         if place in found:
             continue
-        fitting = next((call for call in free if not id_ or not calls[call] or calls[call] == id_), None)
+        fitting = next_free(free, of_id, id_)
         if fitting is not None:
             found[place] = fitting
-            free.remove(fitting)
+            del free[fitting]
     return found
+
+
+def next_free(free: Mapping[int, None], of_id: Mapping[str, deque[int]], id_: str) -> int | None:
+    """The first free call in order, and where a result names an id, the first of that id or of none."""
+    if not id_:
+        return next(iter(free), None)
+    places = []
+    for waiting in (of_id.get(id_, deque()), of_id.get("", deque())):
+        while waiting and waiting[0] not in free:
+            waiting.popleft()
+        if waiting:
+            places.append(waiting[0])
+    return min(places, default=None)
 
 
 def unique(ids: Sequence[str]) -> Iterator[tuple[int, str]]:

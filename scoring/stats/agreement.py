@@ -1,8 +1,8 @@
 """How far raters agree: the statistics of ratings, each one function from codes to a Figure.
 
-All take a matrix of category codes, rows items and columns raters (`cohen_kappa`, `scott_pi` and `confusion` two columns of it),
-and check it once. Undefined cases come back as a reason, in the order `empty`, `one_rater`, `no_overlap`, then those
-named below. For an interval give the statistic behind the function to `resampling.bootstrap`.
+All take a matrix of category codes, rows items and columns raters (`cohen_kappa`, `scott_pi` and `confusion` two
+columns of it), and check it once. Undefined cases come back as a reason, in the order `empty`, `one_rater`,
+`no_overlap`, then those named below. For an interval give the statistic behind the function to `resampling.bootstrap`.
 """
 
 from __future__ import annotations

@@ -25,8 +25,6 @@ from scoring.stats.statistic import (
 )
 
 Level = Literal["nominal", "ordinal", "interval", "matrix", "jaccard", "masi"]
-OF_PACKAGE = ("nominal", "ordinal", "interval")
-"""The levels whose point value the package gives."""
 
 PACKAGE_CELLS = 2**24
 """The package holds several arrays of n_items x n_categories squared; above this many cells (128 MB each) the point
@@ -87,7 +85,8 @@ class KrippendorffAlpha(Statistic):
         counts = self._pairable_counts(codes)
         counts = np.repeat(counts, times * counts.any(axis=1), axis=0)
         cells = counts.shape[0] * self.n_categories**2
-        if self.level not in OF_PACKAGE or np.isnan(ours.value[0]) or cells > PACKAGE_CELLS:
+        of_distances = self.level == "matrix" or self.level == "jaccard" or self.level == "masi"
+        if of_distances or np.isnan(ours.value[0]) or cells > PACKAGE_CELLS:
             return ours
         domain = np.arange(self.n_categories, dtype=float) if self.values is None else self.values
         value = krippendorff.alpha(value_counts=counts, value_domain=domain, level_of_measurement=self.level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, Literal
 
@@ -167,9 +167,7 @@ class ScottPi(Statistic):
         return self._fleiss.formula(sums)
 
     def account(self, codes: Codes, times: Counts) -> Account:
-        pair = self._pair(codes)
-        account = self._fleiss.account(pair, times)
-        return replace(account, left_out=unpaired(pair, times))
+        return self._fleiss.account(self._pair(codes), times)
 
     @property
     def _fleiss(self) -> FleissKappa:

@@ -24,6 +24,8 @@ REASONS = (
     "factor_undefined",  # a factor was not observed in an arm
     "no_variance",  # all values are equal, so nothing varies together with them
     "too_few_items",  # fewer items than the method needs
+    "not_random",  # the labelled items were picked by their score, so they stand for themselves alone
+    "pilot_too_small",  # too little to simulate a study from
 )
 INTERVAL_REASONS = (
     *REASONS,  # no value, so no interval
@@ -42,6 +44,9 @@ FLAGS = (
     "small_sample",  # fewer items than the usual test needs; an exact one was taken
     "few_annotators",  # fewer than three: only which of two a judge resembles
     "not_tested",  # no value, so no part of the family of tests
+    "human_only",  # no item has a verdict alone, so the labels of people stand alone
+    "judge_constant",  # all verdicts are equal, so they tell nothing that labels do not
+    "extrapolated",  # larger than any study that was simulated
 )
 LEFT_OUT = (
     "no_rating",  # items nobody rated
@@ -59,6 +64,7 @@ LEFT_OUT = (
     "not_observed",  # items for which what is asked was not observed
     "unreadable",  # items whose answer nobody could read
     "few_samples",  # tasks with fewer samples than k
+    "not_tested",  # items of annotators with too few of them to be tested
     "alone_in_group",  # items that are alone in their group, so never differ from its mean
 )
 
@@ -69,7 +75,8 @@ class Interval:
 
     `drawn` and `enumerated` (all m^m resamples of m clusters) are percentiles of the bootstrap. `wilson` is the score
     interval of a share of independent items that came out 0 or 1, where the bootstrap has no width. `wilson` and
-    `exact` (Clopper and Pearson) are also those of a share of independent items where one asks for them.
+    `exact` (Clopper and Pearson) are also those of a share of independent items where one asks for them. `normal`: the
+    value and so many standard errors to either side.
     """
 
     low: float
@@ -80,7 +87,7 @@ class Interval:
     n_resamples: int
     seed: int | None
     share_undefined: float
-    method: Literal["drawn", "enumerated", "wilson", "exact"]
+    method: Literal["drawn", "enumerated", "wilson", "exact", "normal"]
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ class Stages:
 
 
 def factor_statistics(stages: Stages) -> dict[str, Summed]:
-    """p, s, c and u of one arm, every item weighted equally; s and c are `factor_undefined` where nothing got so far."""
+    """p, s, c and u of one arm, every item weighted equally; `factor_undefined` for s and c that nothing reached."""
     used = stages.observed
     features = stages.features(used)
     left_out = {"not_observed": int((~used).sum())}
@@ -213,7 +213,8 @@ def _filled(arms: Floats, missing: Missing) -> tuple[Floats, npt.NDArray[np.bool
     lacking = np.isnan(arms)
     if missing == "undefined":
         return arms, np.zeros((len(arms), len(FACTORS)), dtype=bool)
-    return np.where(lacking, arms[:, ::-1], arms), lacking.any(axis=1) & ~lacking.all(axis=1)
+    is_lent: npt.NDArray[np.bool_] = lacking[:, 0] ^ lacking[:, 1]
+    return np.where(lacking, arms[:, ::-1], arms), is_lent
 
 
 def _accuracy(arms: Floats) -> Floats:

@@ -18,8 +18,8 @@ Mode = Literal["auto", "exact", "monte_carlo"]
 EXACT_UP_TO = 20
 """So many differences that are not zero have all their signs tried: a million sums, 8 MB."""
 
-MOST_STEPS = 2**22
-"""Whole-numbered differences are convolved up to sums of this size, however many there are."""
+MOST_STEPS = 2**28
+"""Whole-numbered differences are convolved however many there are, up to so many additions: about a second."""
 
 SAME = 1e-12
 """Sums closer than this part of all the differences together are equal: 0.1 + 0.2 ties with 0.3."""
@@ -167,10 +167,10 @@ def _all_sums(values: Floats) -> tuple[Floats, Floats]:
             sums = np.concatenate([sums - value, sums + value])
         return sums, np.ones(len(sums))
     whole = np.round(values)
-    if (whole != values).any() or whole.sum() > MOST_STEPS:
+    if (whole != values).any() or len(values) * whole.sum() > MOST_STEPS:
         raise ValueError(
-            f"{len(values)} differences are not zero; all signs are tried up to {EXACT_UP_TO}, or of whole numbers up "
-            f"to a sum of {MOST_STEPS}. Use mode monte_carlo."
+            f"{len(values)} differences are not zero; all signs are tried up to {EXACT_UP_TO}, or of small whole "
+            f"numbers. Use mode monte_carlo."
         )
     total = int(whole.sum())
     chance = np.zeros(2 * total + 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from scoring.stats.groups import Aggregate, Named, Stat, agreement_of, common
-from scoring.stats.ratings import RatingsError
+from scoring.stats.ratings import UnknownLabel
 from scoring.stats.sums import Summed
 
 Span = tuple[int, int, Hashable]
@@ -21,10 +21,8 @@ Unit = Literal["character", "exact", "overlap"]
 UNITS: tuple[Unit, ...] = ("character", "exact", "overlap")
 
 
-class BadSpan(RatingsError):
-    """What a rater marked is no span of a text."""
-
-    code = "bad_span"
+class BadSpan(UnknownLabel):
+    """What a rater marked is no span of a text, or has a label that is not declared."""
 
 
 def span_agreement(
@@ -61,7 +59,7 @@ def span_agreement(
     if unit not in UNITS:
         raise ValueError(f"unit is {unit!r}; it is one of {', '.join(UNITS)}.")
     if unit == "overlap" and stat == "jaccard":
-        raise ValueError("Spans that overlap do not match one to one, so they have no Jaccard; take character or exact.")
+        raise ValueError("Spans that overlap match many to many, so they have no Jaccard; take character or exact.")
 
     def read(side: str, marked: Sequence[Iterable[Sequence[Any]] | None]) -> list[list[Span] | None]:
         return [

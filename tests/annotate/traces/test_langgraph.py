@@ -226,6 +226,25 @@ def test_results_inside_a_requesters_message_are_no_persons():
     assert (said(trace)[2:4], warnings) == ([("tool", "17"), ("user", "so?")], [])
 
 
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}, "[image: image/png]"),
+        ({"type": "image_url", "image_url": "https://x.example/a%20b.png"}, "[image: a b.png]"),
+        ({"type": "image", "source_type": "base64", "mime_type": "image/gif", "data": "QUJD"}, "[image: image/gif]"),
+        ({"type": "image", "url": "https://x.example/c.png"}, "[image: c.png]"),
+        ({"type": "file", "filename": "d.pdf", "base64": "QUJD"}, "[file: d.pdf]"),
+        ({"type": "audio", "base64": "QUJD"}, "[audio]"),
+        ({"type": "output_text", "text": "e"}, "e"),
+        ("f", "f"),
+    ],
+)
+def test_parts_are_shown_by_name_and_data_are_not_kept(part, text):
+    trace, warnings = one(human([part, {"type": "widget"}]), ai())
+    assert (said(trace)[0], warnings) == (("user", text), ["non_text_content"])
+    assert "QUJD" not in json.dumps(trace.metadata)
+
+
 def test_null_content_and_a_refusal():
     trace, warnings = one(human(), ai(None, additional_kwargs={"refusal": "I cannot."}), human(None), ai([]))
     assert ([text for _, text in said(trace)], warnings) == (["a", "I cannot.", "", ""], [])

@@ -1,3 +1,5 @@
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,3 +69,23 @@ def test_a_call_is_answered_once_and_never_against_its_id(calls, results):
     found = match(calls, results)
     assert len(set(found.values())) == len(found)
     assert all(not calls[call] or not results[place] or calls[call] == results[place] for place, call in found.items())
+
+
+def test_pairing_takes_no_more_steps_for_each_call_where_there_are_many():
+    """By what is counted and not by time: ids are compared a bounded number of times for each call and result."""
+    compared = Counter()
+
+    class Id(str):
+        def __eq__(self, other):
+            compared["n"] += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    counts = []
+    for n in (200, 2000):
+        compared.clear()
+        match([Id("a")] * n, [Id("b")] * n)
+        match([Id(str(number)) for number in range(n)], [Id(f"z{number}") for number in range(n)])
+        counts.append(compared["n"] / n)
+    assert counts[1] <= 2 * counts[0] + 1

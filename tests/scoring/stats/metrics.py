@@ -22,13 +22,15 @@ from scoring.stats.statistic import Statistic
 class Metric:
     """`make(n_categories)` applies to the first raters of a table, so renaming raters swaps the first two only where
     `raters_alike` is False. `ordered`: reversing the categories keeps the value, another order need not.
-    `one_category`: the value where everyone chose the same of several categories."""
+    `one_category`: the value where everyone chose the same of several categories. `nameless`: categories are names
+    only, not sets."""
 
     make: Callable[[int], Statistic]
     corrects_chance: bool = True
     ordered: bool = False
     raters_alike: bool = True
     one_category: float | None = None
+    nameless: bool = True
 
 
 def cohen(q: int, *, weights: str) -> Statistic:
@@ -79,20 +81,25 @@ METRICS = {
     "alpha_ordinal": Metric(partial(alpha, level="ordinal"), ordered=True),
     "alpha_interval": Metric(partial(alpha, level="interval"), ordered=True),
     "alpha_matrix": Metric(partial(alpha, level="matrix"), ordered=True),
-    "alpha_jaccard": Metric(partial(alpha_of_sets, level="jaccard"), renamed=False),
-    "alpha_masi": Metric(partial(alpha_of_sets, level="masi"), renamed=False),
+    "alpha_jaccard": Metric(partial(alpha_of_sets, level="jaccard"), nameless=False),
+    "alpha_masi": Metric(partial(alpha_of_sets, level="masi"), nameless=False),
     "scott_pi": Metric(ScottPi, raters_alike=False),
     "gwet_ac1": Metric(partial(gwet, weights="identity"), one_category=1.0),
     "gwet_ac2_linear": Metric(partial(gwet, weights="linear"), ordered=True, one_category=1.0),
     "gwet_ac2_quadratic": Metric(partial(gwet, weights="quadratic"), ordered=True, one_category=1.0),
     "gwet_ac2_matrix": Metric(partial(gwet, weights="matrix"), ordered=True, one_category=1.0),
-    "mean_pairwise_kappa": Metric(mean_pairwise),
 }
 AGAINST_MAJORITY = {
-    "share": Metric(share, corrects_chance=False, raters_alike=False),
-    "share_fractional": Metric(partial(share, ties="fractional"), corrects_chance=False, raters_alike=False),
+    "share": Metric(share, corrects_chance=False, raters_alike=False, one_category=1.0),
+    "share_fractional": Metric(
+        partial(share, ties="fractional"), corrects_chance=False, raters_alike=False, one_category=1.0
+    ),
     "share_toward": Metric(
-        partial(share, ties=("toward", 0), min_others=1), corrects_chance=False, ordered=True, raters_alike=False
+        partial(share, ties=("toward", 0), min_others=1),
+        corrects_chance=False,
+        ordered=True,
+        raters_alike=False,
+        one_category=1.0,
     ),
     "kappa_with_majority": Metric(lambda q: KappaWithMajority(0, q, "exclude", 1), raters_alike=False),
 }

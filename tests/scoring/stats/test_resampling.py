@@ -54,7 +54,7 @@ def test_undefined_resamples_are_those_that_copying_finds_undefined(metric):
     counts = np.concatenate(list(draws(groups.times, rng=np.random.default_rng(2), n_resamples=60, n_features=1)))
     naive = [statistic.figure(copied(codes, clusters, list(range(8)), drawn)).value for drawn in counts]
     assert np.isnan(resamples.values[0]).tolist() == [value is None for value in naive]
-    if metric.corrects_chance:
+    if metric.one_category is None:
         assert None in naive
 
 

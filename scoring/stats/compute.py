@@ -1,0 +1,58 @@
+"""Any statistic by its name, from data and params in the form of the case files."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import scoring.stats
+from scoring.stats.ratings import RatingsError
+from scoring.stats.registry import METRICS, BadParams, Computed, Outcome
+
+ADAPTERS = "computed_"
+"""What the names of the modules begin with that bring statistics here."""
+
+
+class UnknownMetric(BadParams):
+    """No statistic has this name; the message lists those there are."""
+
+
+@cache
+def metrics() -> Mapping[str, Computed]:
+    """Every statistic there is, by its name."""
+    for module in pkgutil.iter_modules(scoring.stats.__path__):
+        if module.name.startswith(ADAPTERS):
+            import_module(f"{scoring.stats.__name__}.{module.name}")
+    return dict(sorted(METRICS.items()))
+
+
+def compute(metric: str, data: Any, params: Mapping[str, Any] | None = None) -> Outcome:
+    """A statistic of these data, with what it rests on.
+
+    Parameters
+    ----------
+    metric : one of `metrics()`.
+    data : records (item, rater, label) with None for no rating, or a table in a mapping, as each statistic takes them.
+    params : by name; docs/methods.md lists those of every statistic.
+
+    Returns
+    -------
+    Outcome: a value, or the reason why there is none; never nan.
+
+    Raises
+    ------
+    UnknownMetric for a name that is none. DuplicateRating and UnknownLabel for labels that make no table; they name
+    item and rater. BadParams for anything else about data or params that the statistic does not take.
+    """
+    known = metrics()
+    if metric not in known:
+        raise UnknownMetric(f"There is no statistic {metric!r}; there are: {', '.join(known)}.")
+    try:
+        return known[metric](data, {} if params is None else params)
+    except (BadParams, RatingsError):
+        raise
+    except ValueError as refusal:
+        raise BadParams(str(refusal)) from refusal
