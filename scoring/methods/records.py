@@ -33,8 +33,10 @@ AS_SCHEMA = gettext_noop("Correct it as docs/records.md says, then run the repor
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a record. `about` says what it holds, in a few words; `unit` what a number counts. `refers` names
-    the record type whose `id` this is. `inside` are the fields of each object of a list of objects."""
+    """One field of a record. `about` says what it holds, in a few words; `unit` what a number counts. `refers` names the
+    record type whose `id` this is, or several with `|` between them. `inside` are the fields of each object of a list of
+    objects."""
+    the record type whose `id` this is, or several with `|` between them. `inside` are the fields of each object of a list of objects."""
 
     name: str
     kind: Kind
@@ -84,9 +86,11 @@ ABOUT = RecordType(
 
 @dataclass(frozen=True)
 class Schema:
-    """The record types of a method. `about` records belong to every method."""
+    """The record types of a method; `about` records belong to every method. `checks` see all records once each of them
+    is right by itself."""
 
     types: tuple[RecordType, ...]
+    checks: tuple[Callable[[Records], Iterable[Problem]], ...] = ()
 
     def all_types(self) -> tuple[RecordType, ...]:
         return (ABOUT, *self.types)
@@ -139,9 +143,12 @@ def read_records(documents: Documents | Iterable[Document | Problem], schema: Sc
     problems += [one for type_ in types.values() for one in _twice(type_, found[type_.name])]
     if not problems:  # what a record of a bad file refers to may be the very one that was not read
         problems += [one for type_ in types.values() for one in _unknown(type_, found)]
+    records = Records(dict(found))
+    if not problems:
+        problems += [problem for check in schema.checks for problem in check(records)]
     if problems:
         raise RecordsRefused(problems)
-    return Records(dict(found))
+    return records
 
 
 def records_of(values: Iterable[Mapping[str, Any]], schema: Schema) -> Records:
@@ -297,7 +304,7 @@ def _unknown(type_: RecordType, found: Mapping[str, Sequence[Record]]) -> Iterat
     for one in type_.fields:
         if not one.refers:
             continue
-        ids = {record["id"] for record in found.get(one.refers, ())}
+        ids = {record["id"] for name in one.refers.split("|") for record in found.get(name, ())}
         for record in found.get(type_.name, ()):
             if record[one.name] is not None and record[one.name] not in ids:
                 yield record.place.problem(
@@ -305,6 +312,6 @@ def _unknown(type_: RecordType, found: Mapping[str, Sequence[Record]]) -> Iterat
                     f"/{one.name}",
                     expected=gettext_noop("The id of a %(type)s record of this file; there is none with %(value)s."),
                     remedy=gettext_noop("Add that record, or correct the id."),
-                    type=one.refers,
+                    type=one.refers.replace("|", " / "),
                     value=record[one.name],
                 )

@@ -366,6 +366,32 @@ def rows_of(asked: Sequence[Asked], drawing: Drawing) -> list[Row]:
     return [rows[place] for place in range(len(asked))]
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A table to be: rows that are there already among rows that are asked for."""
+
+    name: str
+    title: Words
+    rows: Sequence[Asked | Row]
+    notes: tuple[Words, ...] = ()
+
+
+def drawn(plans: Iterable[Plan | Grid], drawing: Drawing) -> tuple[Table | Grid, ...]:
+    """The tables of a report, in order, all of it drawn together; those without a row are left away."""
+    plans = list(plans)
+    asked = [row for one in plans if isinstance(one, Plan) for row in one.rows if isinstance(row, Asked)]
+    ready = iter(rows_of(asked, drawing))
+    tables: list[Table | Grid] = []
+    for one in plans:
+        if isinstance(one, Grid):
+            tables.append(one)
+            continue
+        rows = tuple(next(ready) if isinstance(row, Asked) else row for row in one.rows)
+        if rows:
+            tables.append(Table(one.name, one.title, rows, one.notes))
+    return tuple(tables)
+
+
 def coded(statistic: Statistic, codes: Codes) -> tuple[Summed, Figure]:
     """A statistic of a matrix of codes (n_items, n_raters) as sums, and its figure without an interval."""
     features = statistic.features(codes).astype(float)

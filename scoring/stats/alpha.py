@@ -85,8 +85,9 @@ class KrippendorffAlpha(Statistic):
         counts = self._pairable_counts(codes)
         counts = np.repeat(counts, times * counts.any(axis=1), axis=0)
         cells = counts.shape[0] * self.n_categories**2
-        of_distances = self.level == "matrix" or self.level == "jaccard" or self.level == "masi"
-        if of_distances or np.isnan(ours.value[0]) or cells > PACKAGE_CELLS:
+        if self.level == "matrix" or self.level == "jaccard" or self.level == "masi":
+            return ours
+        if np.isnan(ours.value[0]) or cells > PACKAGE_CELLS:
             return ours
         domain = np.arange(self.n_categories, dtype=float) if self.values is None else self.values
         value = krippendorff.alpha(value_counts=counts, value_domain=domain, level_of_measurement=self.level)

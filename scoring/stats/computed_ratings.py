@@ -1,4 +1,4 @@
-"""The statistics of ratings by their names: what raters said in, an outcome out, with an interval where one is asked for.
+"""The statistics of ratings by their names: what raters said in, an outcome out, with an interval where asked for.
 
 Params that all of them take: `categories`; and for an interval any of `cluster_of` (a mapping of items to clusters;
 each item is its own without), `seed`, `n_resamples`, `min_clusters`, `unit`, `mode` (`exact` counts all resamples of at
@@ -7,7 +7,7 @@ most six clusters, `drawn` draws some, `auto` does as there are clusters).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,9 +23,9 @@ from scoring.stats.chance import (
     ScottPi,
     distances_of,
 )
-from scoring.stats.given import Given, Params, clusters_of, given, given_sets
+from scoring.stats.draw import Draw
+from scoring.stats.given import Given, Params, given, given_sets
 from scoring.stats.gwet import gwet_of
-from scoring.stats.intervals import MAX_SHARE_UNDEFINED, Sampling
 from scoring.stats.majority import (
     KappaWithMajority,
     ShareWithMajority,
@@ -34,19 +34,14 @@ from scoring.stats.majority import (
     cross_counts,
     votes_of_others,
 )
-from scoring.stats.panel import other_rules
 from scoring.stats.ratings import MISSING, Codes
-from scoring.stats.registry import METRICS, BadParams, Outcome, metric, outcome
-from scoring.stats.resampling import ENUMERATED, Asked, Clusters, ClusterSums, Resamples, draws, group_items, resample
-from scoring.stats.results import CONFIDENCE, Figure
+from scoring.stats.registry import BadParams, Outcome, metric, outcome
+from scoring.stats.results import Figure
 from scoring.stats.statistic import Statistic, category_counts
 
 KAPPA_WEIGHTS = ("unweighted", "linear", "quadratic", "matrix")
 GWET_WEIGHTS = ("identity", "linear", "quadratic", "matrix")
 LEVELS = ("nominal", "ordinal", "interval", "matrix", "jaccard", "masi")
-DRAWN = ("cluster_of", "seed", "n_resamples", "min_clusters", "unit", "mode")
-"""Params that ask for an interval."""
-
 SKEWED = 0.9
 """From this share of one category on, no single coefficient tells the story."""
 
@@ -76,7 +71,9 @@ def of_ratings(name: str) -> Callable[[Make], Make]:
             asked.done()
             figure = one.statistic.figure(one.given.codes, one.given.times)
             if draw is not None:
-                figure = draw.interval(one, figure)
+                if isinstance(one.statistic, InCell):
+                    raise BadParams("A number in one cell of a table has no interval; ask for the share or kappa.")
+                figure = draw.interval(one.statistic, one.given, figure)
             return outcome(figure, **circumstances(one, figure), **(one.details or {}))
 
         return make
@@ -99,14 +96,14 @@ def cohen_kappa(data: Any, params: Params) -> Computing:
     weights = params.one_of("weights", KAPPA_WEIGHTS, "unweighted")
     found = given(data, params, declared=weights != "unweighted")
     distances = distances_of(weights, n_categories=found.n_categories, weight_matrix=params.matrix("weight_matrix"))
-    columns = two_raters(found, params)
+    found, columns = two_raters(found, params)
     return Computing(found, CohenKappa(distances, *columns), columns)
 
 
 @of_ratings("scott_pi")
 def scott_pi(data: Any, params: Params) -> Computing:
     found = given(data, params, declared=False)
-    columns = two_raters(found, params)
+    found, columns = two_raters(found, params)
     return Computing(found, ScottPi(found.n_categories, *columns), columns)
 
 
@@ -146,7 +143,7 @@ def krippendorff_alpha(data: Any, params: Params) -> Computing:
         values = found.categories
         wrong = [one for one in values if isinstance(one, bool) or not isinstance(one, (int, float))]
         if wrong:
-            raise BadParams(f"Category {wrong[0]!r} is no number; an interval level needs numbers, or the param values.")
+            raise BadParams(f"Category {wrong[0]!r} is no number; an interval level needs numbers, or `values`.")
     numbers = None if values is None else np.asarray(values, dtype=float)
     matrix = params.matrix("distance_matrix")
     return Computing(found, alpha_of(level, n_categories=found.n_categories, values=numbers, distance_matrix=matrix))
@@ -156,12 +153,12 @@ def krippendorff_alpha(data: Any, params: Params) -> Computing:
 def mean_pairwise_kappa(data: Any, params: Params) -> Computing:
     weights = params.one_of("weights", KAPPA_WEIGHTS, "unweighted")
     found = given(data, params, declared=weights != "unweighted")
-    found.column(next(iter(found.raters or ()), None))  # counts tell no pairs
+    raters = found.known_raters
     distances = distances_of(weights, n_categories=found.n_categories, weight_matrix=params.matrix("weight_matrix"))
     min_common = params.whole("min_common", 20, least=1)
     mean = MeanPairwiseKappa.of(found.codes, found.times, distances, min_common=min_common)
     pairs = {
-        f"{found.raters[kappa.first]} · {found.raters[kappa.second]}": kappa.figure(found.codes, found.times).value
+        f"{raters[kappa.first]} · {raters[kappa.second]}": kappa.figure(found.codes, found.times).value
         for kappa in mean.kappas
     }
     return Computing(found, mean, details={"pairs": pairs, "min_common": min_common})
@@ -170,13 +167,14 @@ def mean_pairwise_kappa(data: Any, params: Params) -> Computing:
 @of_ratings("annotator_vs_majority")
 def annotator_vs_majority(data: Any, params: Params) -> Computing:
     found = given(data, params, declared=_is_toward(params.take("ties", "exclude")))
-    rater = found.column(params.take("rater"))
-    return against_majority(found, params, rater, least="min_others")
+    found = found.having(params.take("rater"))
+    return against_majority(found, params, found.column(params.take("rater")), least="min_others")
 
 
 @of_ratings("judge_vs_majority")
 def judge_vs_majority(data: Any, params: Params) -> Computing:
     found = given(data, params, declared=_is_toward(params.take("ties", "exclude")))
+    found = found.having(params.take("judge"))
     judge = found.column(params.take("judge"))
     people = np.delete(found.codes, judge, axis=1)
     labelled = (people >= 0).any(axis=1)
@@ -191,11 +189,11 @@ def judge_vs_majority(data: Any, params: Params) -> Computing:
 def confusion(data: Any, params: Params) -> Computing:
     """The value is the share on the diagonal, or the number in one `cell`: [what the first said, what the second]."""
     found = given(data, params, declared=False)
-    columns = two_raters(found, params)
+    found, columns = two_raters(found, params)
     pair = found.codes[:, columns]
     both = (pair >= 0).all(axis=1)
     table = cross_counts(pair[both, 0], pair[both, 1], found.times[both], n_categories=found.n_categories)
-    of_pair = replace(found, codes=pair, raters=tuple((found.raters or ())[column] for column in columns))
+    of_pair = replace(found, codes=pair, raters=tuple(found.known_raters[column] for column in columns))
     details = {"categories": list(found.categories), "confusion": [list(row) for row in table]}
     cell = params.take("cell", None)
     statistic: Statistic = PercentAgreement(found.n_categories)
@@ -260,133 +258,92 @@ class InCell(Statistic):
         return replace(figure, value=float(self.table[row][column]), observed=None, flags=())
 
 
-# Intervals.
-
-
-@dataclass(frozen=True)
-class Draw:
-    """How an interval is to be made."""
-
-    clusters: tuple[Hashable, ...] | None
-    unit: str
-    seed: int
-    n_resamples: int
-    min_clusters: int
-    mode: str
-
-    @classmethod
-    def of(cls, found: Given, params: Params) -> Draw | None:
-        """None where no interval is asked for."""
-        is_wanted = any(name in params for name in DRAWN)
-        clusters = clusters_of(found, params.take("cluster_of", None))
-        draw = cls(
-            clusters=None if clusters is None else tuple(clusters),
-            unit=str(params.take("unit", "item" if clusters is None else "cluster")),
-            seed=params.whole("seed", 1, least=0),
-            n_resamples=params.whole("n_resamples", 10_000, least=1),
-            min_clusters=params.whole("min_clusters", 5, least=2),
-            mode=params.one_of("mode", ("auto", "exact", "drawn"), "auto"),
-        )
-        return draw if is_wanted else None
-
-    def interval(self, one: Computing, figure: Figure) -> Figure:
-        if isinstance(one.statistic, InCell):
-            raise BadParams("A number in one cell of a table has no interval; ask for the share or kappa.")
-        groups = _groups(one.given, self.clusters)
-        if self.mode == "exact" and groups.n_clusters > ENUMERATED:
-            raise BadParams(f"All resamples can be counted up to {ENUMERATED} clusters; here are {groups.n_clusters}.")
-        rng = np.random.Generator(np.random.PCG64(self.seed))
-        if self.mode == "drawn" and groups.n_clusters:
-            resamples = _drawn(Asked([one.statistic], one.given.codes), groups, rng, self.n_resamples)
-        else:
-            resamples = resample([one.statistic], one.given.codes, groups, rng=rng, n_resamples=self.n_resamples)
-        sampling = Sampling(
-            unit=self.unit, min_clusters=self.min_clusters, seed=self.seed, independent=groups.independent
-        )
-        return resamples.with_interval(figure, 0, sampling, is_share=one.statistic.is_share)
-
-
-def _groups(found: Given, clusters: tuple[Hashable, ...] | None) -> Clusters:
-    if found.items is not None:
-        return group_items(found.codes, clusters)
-    rows = np.flatnonzero((found.codes >= 0).any(axis=1) & (found.times > 0))
-    return Clusters(order=rows, starts=np.arange(len(rows)), times=found.times[rows], independent=True)
-
-
-def _drawn(asked: Asked, groups: Clusters, rng: np.random.Generator, n_resamples: int) -> Resamples:
-    """Resamples by drawing, also of so few clusters that all could be counted."""
-    sums = ClusterSums.of(asked, groups)
-    blocks = draws(groups.times, rng=rng, n_resamples=n_resamples, n_features=sums.sums.shape[1])
-    values = np.concatenate([np.stack(list(sums.values_of(counts @ sums.sums))) for counts in blocks], axis=1)
-    repeats = np.ones(n_resamples, dtype=np.int64)
-    return Resamples(values=values, repeats=repeats, n_clusters=sums.n_comparable(groups.times), enumerated=False)
-
-
-def bootstrap(data: Any, params: Mapping[str, Any], name: str, allowed: str | None) -> Outcome:
-    """The interval of a statistic: `bootstrap_of` is its name under `metric`, and its params."""
-    asked = Params(name, params)
-    inner = asked.take("bootstrap_of")
-    if not isinstance(inner, Mapping) or not isinstance(inner.get("metric"), str):
-        raise BadParams('bootstrap_of is {"metric": its name, ...} with the params of that statistic.')
-    of = inner["metric"]
-    if of not in METRICS or of in BOOTSTRAPS or (allowed is not None and of != allowed):
-        names = [allowed] if allowed else [one for one in sorted(METRICS) if one not in BOOTSTRAPS]
-        raise BadParams(f"bootstrap_of has metric {of!r}; {name} takes: {', '.join(names)}.")
-    output = asked.one_of("output", ("value", "lower", "upper"), "value")
-    if asked.take("level", CONFIDENCE) != CONFIDENCE:
-        raise BadParams(f"Intervals have the level {CONFIDENCE} here.")
-    if asked.take("percentile", "numpy linear") != "numpy linear":
-        raise BadParams("Percentiles are interpolated as `numpy linear` does.")
-    if asked.take("max_undefined_share", MAX_SHARE_UNDEFINED) != MAX_SHARE_UNDEFINED:
-        raise BadParams(f"There is no interval where more than {MAX_SHARE_UNDEFINED} of the resamples have no value.")
-    asked.take("monte_carlo_tolerance", None)  # of a test, not of the statistic
-    drawn = {one: value for one in DRAWN if (value := asked.take(one, None)) is not None}
-    asked.done()
-    drawn.setdefault("seed", 1)
-    found = METRICS[of](data, {key: value for key, value in inner.items() if key != "metric"} | drawn)
-    return found if output == "value" else bound(found, output)
-
-
-def bound(found: Outcome, output: str) -> Outcome:
-    """One end of the interval as the value; the estimate itself is a detail."""
-    details = {**found.details, "estimate": found.value, "output": output}
-    if found.interval is None:
-        reason = found.reason or found.interval_reason or "too_few_clusters"
-        return replace(found, value=None, reason=reason, observed=None, expected=None, details=details)
-    end = found.interval.low if output == "lower" else found.interval.high
-    return replace(found, value=end, observed=None, expected=None, details=details)
-
-
-BOOTSTRAPS = ("cluster_bootstrap", "cohen_kappa_cluster_bootstrap")
-
-
-@metric("cohen_kappa_cluster_bootstrap")
-def cohen_kappa_cluster_bootstrap(data: Any, params: Mapping[str, Any]) -> Outcome:
-    return bootstrap(data, params, "cohen_kappa_cluster_bootstrap", "cohen_kappa")
-
-
-@metric("cluster_bootstrap")
-def cluster_bootstrap(data: Any, params: Mapping[str, Any]) -> Outcome:
-    return bootstrap(data, params, "cluster_bootstrap", None)
-
-
 # What the params say, and what a sentence needs to know.
 
 
-def two_raters(found: Given, params: Params) -> tuple[int, int]:
+def two_raters(found: Given, params: Params) -> tuple[Given, tuple[int, int]]:
     """The columns of `rater_a` and `rater_b`; of two raters in the data, in their order, where they are not named."""
-    raters = found.raters
-    if raters is None:
-        found.column("")
-    names = [params.take(name, None) for name in ("rater_a", "rater_b")]
-    if names == [None, None]:
-        if raters is not None and len(raters) == 2:
-            return 0, 1
-        if raters is not None and len(raters) < 2:
-            raise BadParams("Needs two raters, and the data have one; name them as rater_a and rater_b.") if (
-                raters
-            ) else BadParams("The data have no rater; name two as rater_a and rater_b.")
-        raise BadParams(f"Name two of the raters as rater_a and rater_b: {', '.join(map(str, raters or ()))}.")
-    if None in names or names[0] == names[1]:
+    named = [params.take(name, None) for name in ("rater_a", "rater_b")]
+    raters = found.known_raters
+    if named == [None, None]:
+        if len(raters) > 2:
+            raise BadParams(f"Name two of the raters as rater_a and rater_b: {', '.join(map(str, raters))}.")
+        named = [*raters, "rater_a", "rater_b"][:2]
+    if None in named or named[0] == named[1]:
         raise BadParams("rater_a and rater_b are two different raters.")
-    return found.column(names[0]), found.column(names[1])
+    found = found.having(*named)
+    return found, (found.column(named[0]), found.column(named[1]))
+
+
+def ties_of(ties: Any, found: Given) -> Ties:
+    """`exclude`, `fractional`, or toward one: {"toward": category}, ["toward", category] or `toward:category`."""
+    if not _is_toward(ties):
+        if ties not in ("exclude", "fractional"):
+            raise BadParams(f'ties is {ties!r}; it is exclude, fractional or {{"toward": category}}.')
+        return "fractional" if ties == "fractional" else "exclude"
+    if isinstance(ties, str):
+        category: Any = ties.removeprefix("toward:")
+    else:
+        category = ties["toward"] if isinstance(ties, Mapping) else ties[1]
+    return ("toward", found.code_of(category))
+
+
+def _is_toward(ties: Any) -> bool:
+    if isinstance(ties, str):
+        return ties.startswith("toward:")
+    if isinstance(ties, Mapping):
+        return set(ties) == {"toward"}
+    return isinstance(ties, Sequence) and len(ties) == 2 and ties[0] == "toward"
+
+
+def _cell(cell: Any, found: Given) -> tuple[int, int]:
+    if isinstance(cell, str) or not isinstance(cell, Sequence) or len(cell) != 2:
+        raise BadParams(f"cell is {cell!r}; it is two categories, that of the row and that of the column.")
+    return found.code_of(cell[0]), found.code_of(cell[1])
+
+
+def circumstances(one: Computing, figure: Figure) -> dict[str, Any]:
+    """What a sentence about the figure needs beside it."""
+    found = one.given
+    codes = found.codes if one.columns is None else found.codes[:, one.columns]
+    raters = found.raters or ()
+    if one.columns is not None:
+        raters = tuple(raters[place] for place in one.columns)
+    said: dict[str, Any] = {"n_all_items": int(found.times[(found.codes >= 0).any(axis=1)].sum())}
+    if one.columns is not None:
+        said["raters"] = list(raters)
+    if figure.reason == "no_overlap" and raters:
+        said["n_rated"] = dict(zip(map(str, raters), (found.times @ (codes >= 0)).tolist(), strict=True))
+    comparable = codes[(codes >= 0).sum(axis=1) >= 2]
+    times = found.times[(codes >= 0).sum(axis=1) >= 2]
+    counts = times @ category_counts(comparable, found.n_categories)
+    total = int(counts.sum())
+    if "one_category" in (figure.reason, *figure.flags) and total:
+        said["only"] = _shown(found.categories[int(counts.argmax())])
+    if "rater_constant" in figure.flags and one.columns is not None:
+        said["constant"] = {
+            str(rater): _shown(found.categories[int(column[0])])
+            for rater, column in zip(raters, comparable.T, strict=True)
+            if len(np.unique(column)) == 1
+        }
+    if total and counts.max() >= SKEWED * total and figure.expected is not None:
+        said["prevalence"] = {
+            "category": _shown(found.categories[int(counts.argmax())]),
+            "share": float(counts.max() / total),
+        }
+        said["beside"] = _beside(found, codes)
+    return said
+
+
+def _beside(found: Given, codes: Codes) -> dict[str, float | None]:
+    """Of skewed labels: raw agreement, a kappa and AC1, so that no one of them is read alone."""
+    q = found.n_categories
+    unweighted = distances_of("unweighted", n_categories=q, weight_matrix=None)
+    kappa = CohenKappa(unweighted) if codes.shape[1] == 2 else FleissKappa(q)
+    three = {"percent_agreement": PercentAgreement(q), "kappa": kappa, "gwet_ac": gwet_of("identity", n_categories=q)}
+    return {name: one.figure(codes, found.times).value for name, one in three.items()}
+
+
+def _shown(category: Any) -> Any:
+    """A set as the list of what it holds."""
+    return sorted(str(value) for _, value in category) if isinstance(category, frozenset) else category

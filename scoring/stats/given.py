@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -89,12 +89,25 @@ class Given:
     def n_categories(self) -> int:
         return len(self.categories)
 
-    def column(self, rater: Hashable) -> int:
+    @property
+    def known_raters(self) -> tuple[Hashable, ...]:
         if self.raters is None:
             raise BadParams("Counts tell no rater from another; give triples, a table, or the confusion of two raters.")
-        if rater not in self.raters:
-            raise BadParams(f"There is no rater {rater!r}; there are: {', '.join(map(str, self.raters))}.")
-        return self.raters.index(rater)
+        return self.raters
+
+    def column(self, rater: Hashable) -> int:
+        if rater not in self.known_raters:
+            raise BadParams(f"There is no rater {rater!r}; there are: {', '.join(map(str, self.known_raters))}.")
+        return self.known_raters.index(rater)
+
+    def having(self, *raters: Hashable) -> Given:
+        """With an empty column for each of these who rated nothing, where the data hold fewer than two raters: that is
+        a reason and no mistake. With more of them, a name that is not there is one."""
+        missing = [rater for rater in raters if rater not in self.known_raters]
+        if not missing or len(self.known_raters) >= 2:
+            return self
+        nothing = np.full((len(self.codes), len(missing)), MISSING, dtype=np.int64)
+        return replace(self, raters=(*self.known_raters, *missing), codes=np.hstack([self.codes, nothing]))
 
     def code_of(self, category: Any) -> int:
         for place, one in enumerate(self.categories):
@@ -108,8 +121,8 @@ def given(data: Any, params: Params, *, declared: bool, numbers: bool = False) -
 
     Parameters
     ----------
-    data : triples (item, rater, label), None where there is no rating; or {"table": rows of labels, one row an item, one
-        column a rater}, with "items" and "raters" if they have names; or {"confusion": rows the first rater}; or
+    data : triples (item, rater, label), None where there is no rating; or {"table": rows of labels, one row an item,
+        one column a rater}, with "items" and "raters" if they have names; or {"confusion": rows the first rater}; or
         {"counts": how many raters chose each category, one row an item}.
     declared : whether the statistic hangs on which categories there are, so that params must declare them. Else they
         may be left out, and are those of the data in the order in which they come.
@@ -127,7 +140,7 @@ def given(data: Any, params: Params, *, declared: bool, numbers: bool = False) -
     triples = _triples(data)
     if categories is None:
         if declared:
-            raise BadParams(f"{params.metric} hangs on which categories there are, and their order: declare categories.")
+            raise BadParams(f"{params.metric} hangs on which categories there are and their order: give categories.")
         triples, categories = _of_data(triples, numbers=numbers)
     return _of_triples(triples, categories)
 
@@ -150,7 +163,9 @@ def given_sets(data: Any, params: Params) -> Given:
         try:
             one = frozenset(map(_exact, label))
         except TypeError:
-            raise UnknownLabel(f"A set of lists is none (item {item}, rater {rater}).", item=item, rater=rater) from None
+            raise UnknownLabel(
+                f"A set holds texts or numbers, not {label!r} (item {item}, rater {rater}).", item=item, rater=rater
+            ) from None
         if allowed is not None and not one <= allowed:
             wrong = ", ".join(sorted(repr(value) for _, value in one - allowed))
             raise UnknownLabel(
@@ -222,7 +237,8 @@ def _of_table(data: Mapping[str, Any]) -> list[Triple]:
             raise BadParams(f"Item {item} has {len(row)} cells for {len(raters)} raters; write null for no rating.")
     if len(items) != len(rows):
         raise BadParams(f"There are {len(items)} names for {len(rows)} items.")
-    return [(item, rater, cell) for item, row in zip(items, rows, strict=True) for rater, cell in zip(raters, row, strict=True)]
+    named = [(item, zip(raters, row, strict=True)) for item, row in zip(items, rows, strict=True)]
+    return [(item, rater, cell) for item, cells in named for rater, cell in cells]
 
 
 def _counted(data: Mapping[str, Any], params: Params, categories: tuple[Any, ...] | None) -> Given:

@@ -207,7 +207,10 @@ PURE_PACKAGES = (
     *("annotate", "annotate/rules", "annotate/traces", "annotate/kinds", "annotate/kinds/*"),
     *("scoring", "scoring/stats", "scoring/methods", "scoring/judges", "scoring/tools"),
 )
-FOLDER_FINDERS = {"annotate/kinds/registry.py", "annotate/traces/sniff.py", "scoring/judges/registry.py"}
+FOLDER_FINDERS = {
+    *("annotate/kinds/registry.py", "annotate/traces/sniff.py", "scoring/judges/registry.py"),
+    "scoring/methods/tables.py",
+}
 """Where modules are found by their folder and imported by name; nobody else may, as no arrow shows it."""
 IMPORTS_BY_NAME = {"import_module", "__import__", "get_model", "import_string"}
 
