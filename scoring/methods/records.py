@@ -33,10 +33,9 @@ AS_SCHEMA = gettext_noop("Correct it as docs/records.md says, then run the repor
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a record. `about` says what it holds, in a few words; `unit` what a number counts. `refers` names the
-    record type whose `id` this is, or several with `|` between them. `inside` are the fields of each object of a list of
-    objects."""
-    the record type whose `id` this is, or several with `|` between them. `inside` are the fields of each object of a list of objects."""
+    """One field of a record. `about` says what it holds, in a few words; `unit` what a number counts. `refers` names
+    the record type whose `id` this is, or several with `|` between them. `inside` are the fields of each object of a
+    list of objects."""
 
     name: str
     kind: Kind

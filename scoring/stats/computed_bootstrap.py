@@ -10,6 +10,7 @@ from scoring.stats.draw import DRAWN
 from scoring.stats.given import Params
 from scoring.stats.intervals import MAX_SHARE_UNDEFINED
 from scoring.stats.registry import METRICS, BadParams, Outcome, metric
+from scoring.stats.resampling import ENUMERATED
 from scoring.stats.results import CONFIDENCE
 
 BOOTSTRAPS = ("cluster_bootstrap", "cohen_kappa_cluster_bootstrap")
@@ -43,10 +44,15 @@ def bootstrap(data: Any, params: Mapping[str, Any], name: str, allowed: str | No
     if asked.take("max_undefined_share", MAX_SHARE_UNDEFINED) != MAX_SHARE_UNDEFINED:
         raise BadParams(f"There is no interval where more than {MAX_SHARE_UNDEFINED} of the resamples have no value.")
     asked.take("monte_carlo_tolerance", None)  # of a test, not of the statistic
-    drawn = {one: value for one in DRAWN if (value := asked.take(one, None)) is not None}
+    mode = asked.one_of("mode", ("auto", "exact", "drawn"), "auto")
+    drawn = {one: value for one in DRAWN if one != "mode" and (value := asked.take(one, None)) is not None}
     asked.done()
     drawn.setdefault("seed", 1)
+    if mode == "drawn":
+        drawn["mode"] = mode
     found = METRICS[of](data, {key: value for key, value in inner.items() if key != "metric"} | drawn)
+    if mode == "exact" and found.interval is not None and found.interval.method != "enumerated":
+        raise BadParams(f"All resamples can be counted up to {ENUMERATED} clusters; here are {found.n_clusters}.")
     return found if output == "value" else bound(found, output)
 
 

@@ -1,19 +1,27 @@
-"""Agreement of spans and of groups by name, from records (item, rater, what was marked)."""
+"""Agreement of spans and of groups by name, from records (item, rater, what was marked).
+
+For an interval give any of `cluster_of` (a mapping of items to clusters; each item is its own without), `seed`,
+`n_resamples`, `min_clusters`, `mode` (`exact`: only if all resamples can be counted).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scoring.stats.answers import Drawing
+from scoring.stats.given import Params
 from scoring.stats.groups import AGGREGATES, STATS, group_agreement, group_key
 from scoring.stats.ratings import DuplicateRating, UnknownLabel
 from scoring.stats.registry import BadParams, Outcome, metric, outcome
+from scoring.stats.resampling import ENUMERATED
+from scoring.stats.results import Figure
 from scoring.stats.spans import UNITS, checked_spans, span_agreement
-from scoring.stats.sums import with_intervals
+from scoring.stats.sums import Summed, with_intervals
 
-OF_INTERVALS = ("cluster_of", "seed", "n_resamples", "min_clusters")
+DRAWN = ("cluster_of", "seed", "n_resamples", "min_clusters", "mode")
+"""Params that ask for an interval. What a cluster is called is not among them: `unit` is the unit of a span here."""
 
 
 @metric("span_f1")
@@ -21,55 +29,51 @@ def span_f1(data: Any, params: Mapping[str, Any]) -> Outcome:
     """Records (item, rater, list of [start, end, label]); a rater who looked and found nothing has an empty list.
 
     Params: `rater_a` (the reference), `rater_b`; `unit` character, exact or overlap; `match_label`; `stat` f1,
-    precision, recall, jaccard or exact; `aggregate` micro or macro; `both_empty` skip; `categories` the declared labels.
+    precision, recall, jaccard or exact; `aggregate` micro or macro; `both_empty` skip; `categories`, if declared.
     """
-    known_params(
-        params, "rater_a", "rater_b", "unit", "match_label", "stat", "aggregate", "both_empty", "categories", *OF_INTERVALS
-    )
+    asked = Params("span_f1", params)
     table = records(data)
-    one, other = two_columns(table, params, "rater_a", "rater_b")
-    one_of(params, "both_empty", ("skip",), default="skip")
-    match_label = truth(params, "match_label", default=True)
-    for rater, column in ((one, table.column(one)), (other, table.column(other))):
-        for item, spans in zip(table.items, column, strict=True):
+    one, other = two_columns(table, asked, "rater_a", "rater_b")
+    categories = asked.take("categories", None)
+    asked.one_of("both_empty", ("skip",), "skip")
+    for rater in (one, other):
+        for item, spans in zip(table.items, table.column(rater), strict=True):
             if spans is not None:
-                _check_spans(spans, item=item, rater=rater, categories=params.get("categories"))
+                _check_spans(spans, item=item, rater=rater, categories=categories)
     summed = span_agreement(
         table.column(one),
         table.column(other),
-        unit=one_of(params, "unit", UNITS, default="character"),
-        match_label=match_label,
-        stat=one_of(params, "stat", STATS, default="f1"),
-        aggregate=one_of(params, "aggregate", AGGREGATES, default="micro"),
+        unit=asked.one_of("unit", UNITS, "character"),
+        match_label=asked.truth("match_label", default=True),
+        stat=asked.one_of("stat", STATS, "f1"),
+        aggregate=asked.one_of("aggregate", AGGREGATES, "micro"),
     )
-    return outcome(with_intervals([summed], clusters_of(table.items, params), drawing_of(params))[0])
+    return outcome(figure_of(summed, table, asked))
 
 
 @metric("group_set_agreement")
 def group_set_agreement(data: Any, params: Mapping[str, Any]) -> Outcome:
     """Records (item, rater, list of groups), a group being a list of steps.
 
-    Params: `reference`, `predicted` raters; `ordered_within`; `repeats` once or each; `stat`, `aggregate` as with spans.
+    Params: `reference`, `predicted` raters; `ordered_within`; `repeats` once or each; `stat`, `aggregate` and
+    `both_empty` as with spans.
     """
-    known_params(
-        params, "reference", "predicted", "ordered_within", "repeats", "stat", "aggregate", "both_empty", *OF_INTERVALS
-    )
+    asked = Params("group_set_agreement", params)
     table = records(data)
-    reference, predicted = two_columns(table, params, "reference", "predicted")
-    one_of(params, "both_empty", ("skip",), default="skip")
-    ordered_within = truth(params, "ordered_within", default=False)
+    reference, predicted = two_columns(table, asked, "reference", "predicted")
+    asked.one_of("both_empty", ("skip",), "skip")
     for rater in (reference, predicted):
         for item, groups in zip(table.items, table.column(rater), strict=True):
             _check_groups(groups, item=item, rater=rater)
     summed = group_agreement(
         table.column(reference),
         table.column(predicted),
-        ordered_within=ordered_within,
-        repeats=one_of(params, "repeats", ("once", "each"), default="once"),
-        stat=one_of(params, "stat", STATS, default="f1"),
-        aggregate=one_of(params, "aggregate", AGGREGATES, default="micro"),
+        ordered_within=asked.truth("ordered_within", default=False),
+        repeats=asked.one_of("repeats", ("once", "each"), "once"),
+        stat=asked.one_of("stat", STATS, "f1"),
+        aggregate=asked.one_of("aggregate", AGGREGATES, "micro"),
     )
-    return outcome(with_intervals([summed], clusters_of(table.items, params), drawing_of(params))[0])
+    return outcome(figure_of(summed, table, asked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,24 +90,25 @@ class Records:
 
 
 def records(data: Any) -> Records:
-    """The triples [item, rater, label] of a case file.
+    """The triples [item, rater, label] of a case file, or {"table": rows of labels, "items", "raters"}.
 
     Raises
     ------
-    BadParams if the data are no triples; DuplicateRating if one rater has two labels of an item.
+    BadParams if the data are neither; DuplicateRating if one rater has two labels of an item.
     """
-    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Sequence):
-        raise BadParams(f"data is {type(data).__name__}; this statistic takes a list of [item, rater, label].")
+    triples = _cells(data) if isinstance(data, Mapping) else data
+    if isinstance(triples, str | bytes) or not isinstance(triples, Sequence):
+        raise BadParams("data is a list of [item, rater, label], or a mapping with table.")
     items: dict[Hashable, None] = {}
     raters: dict[Hashable, None] = {}
     said: dict[tuple[Hashable, Hashable], Any] = {}
-    for number, row in enumerate(data):
+    for number, row in enumerate(triples, 1):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) != 3:
-            raise BadParams(f"Record {number} is {row!r}; a record is [item, rater, label].")
+            raise BadParams(f"Row {number} of the data is {row!r}; each is [item, rater, label].")
         item, rater, label = row
-        for name in (item, rater):
+        for name in (item, rater):  # texts and whole numbers never equal one another, so the names stay apart
             if not isinstance(name, str | int) or isinstance(name, bool):
-                raise BadParams(f"Record {number} is of {name!r}; items and raters are named by a text or a number.")
+                raise BadParams(f"Row {number} names {name!r}; an item or a rater is a text or a whole number.")
         items.setdefault(item)
         raters.setdefault(rater)
         if label is None:
@@ -116,72 +121,88 @@ def records(data: Any) -> Records:
     return Records(tuple(items), tuple(raters), said)
 
 
-def two_columns(table: Records, params: Mapping[str, Any], first: str, second: str) -> tuple[Hashable, Hashable]:
-    """The names of the two raters that the params name; those of the data, if it has just two and they name none."""
-    if first not in params and second not in params:
-        if len(table.raters) == 2:
-            return table.raters[0], table.raters[1]
-        raise BadParams(f"The data have {len(table.raters)} raters; say with {first} and {second} which two to compare.")
-    for name in (first, second):
-        if name not in params:
-            raise BadParams(f"{name} is missing; give both {first} and {second}.")
-    one, other = params[first], params[second]
-    if one == other:
-        raise BadParams(f"{first} and {second} are both {one!r}; name two.")
+def two_columns(table: Records, asked: Params, first: str, second: str) -> tuple[Hashable, Hashable]:
+    """The names of the two raters that the params name; those of the data, if it has just two and they name none.
+
+    Where the data are of fewer than two, the one that is absent has said nothing, and a reason says so.
+    """
+    one, other = asked.take(first, None), asked.take(second, None)
+    if one is None and other is None and len(table.raters) == 2:
+        return table.raters[0], table.raters[1]
+    if one is None or other is None or one == other:
+        there = ", ".join(map(str, table.raters)) or "none"
+        raise BadParams(f"Name two different columns as {first} and {second}; there are: {there}.")
+    if len(table.raters) > 1:
+        for name in (one, other):
+            if name not in table.raters:
+                raise BadParams(f"There is no {name!r} in the data; there are: {', '.join(map(str, table.raters))}.")
     return one, other
 
 
-def known_params(params: Mapping[str, Any], *known: str) -> None:
-    """A misspelt parameter would be a silent default."""
-    unknown = [name for name in params if name not in known]
-    if unknown:
-        raise BadParams(f"No parameter is called {unknown[0]!r} here. There are {', '.join(known)}.")
-
-
-def one_of(params: Mapping[str, Any], name: str, allowed: Collection[str], *, default: str) -> Any:
-    value = params.get(name, default)
-    if value not in allowed:
-        raise BadParams(f"{name} is {value!r}; it is one of {', '.join(allowed)}.")
-    return value
-
-
-def truth(params: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    value = params.get(name, default)
-    if not isinstance(value, bool):
-        raise BadParams(f"{name} is {value!r}; it is true or false.")
-    return value
-
-
-def whole(params: Mapping[str, Any], name: str, *, default: int | None = None, least: int = 0) -> int:
-    value = params.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise BadParams(f"{name} is {value!r}; it is a whole number from {least}.")
-    return value
-
-
-def clusters_of(items: Sequence[Hashable], params: Mapping[str, Any], name: str = "cluster_of") -> list[Any] | None:
+def clusters_of(table: Records, asked: Params, name: str = "cluster_of") -> list[Hashable] | None:
     """The cluster of every item; None where `cluster_of` is not given, so that each item is its own."""
-    of_item = params.get(name)
+    of_item = asked.take(name, None)
     if of_item is None:
         return None
     if not isinstance(of_item, Mapping):
-        raise BadParams(f"{name} is {of_item!r}; it says of every item what it belongs to.")
-    missing = [item for item in items if item not in of_item and str(item) not in of_item]
-    if missing:
-        raise BadParams(f"{name} lacks item {missing[0]}; give every item of the data.")
-    return [of_item[item] if item in of_item else of_item[str(item)] for item in items]
+        raise BadParams(f"{name} is a mapping of items to what they belong to.")
+    found: list[Hashable] = []
+    for item in table.items:
+        cluster = of_item.get(item if item in of_item else str(item))  # the keys of a JSON object are texts
+        if cluster is None or not isinstance(cluster, Hashable):
+            raise BadParams(f"{name} says nothing of item {item}.")
+        found.append(cluster)
+    return found
 
 
-def drawing_of(params: Mapping[str, Any]) -> Drawing:
-    return Drawing(
-        unit="item" if params.get("cluster_of") is None else "cluster",
-        seed=whole(params, "seed", default=0),
-        min_clusters=whole(params, "min_clusters", default=5, least=2),
-        n_resamples=whole(params, "n_resamples", default=10_000, least=1),
+def drawing_of(asked: Params, unit: str) -> Drawing | None:
+    """How the interval is to be drawn; None where none is asked for."""
+    drawing = Drawing(
+        unit=unit,
+        seed=asked.whole("seed", 1, least=0),
+        min_clusters=asked.whole("min_clusters", 5, least=2),
+        n_resamples=asked.whole("n_resamples", 10_000, least=1),
     )
+    asked.one_of("mode", ("auto", "exact"), "auto")
+    return drawing if any(name in asked for name in DRAWN) else None
 
 
-def _check_spans(spans: Any, *, item: Hashable, rater: Hashable, categories: Sequence[Any] | None) -> None:
+def figure_of(summed: Summed, table: Records, asked: Params) -> Figure:
+    """The figure, with an interval where the params ask for one; the last to ask, so that params nobody knows show."""
+    clusters = clusters_of(table, asked)
+    drawing = drawing_of(asked, "item" if clusters is None else "cluster")
+    asked.done()
+    if drawing is None:
+        return summed.figure()
+    return counted_in_full(with_intervals([summed], clusters, drawing)[0], asked)
+
+
+def counted_in_full(figure: Figure, asked: Params) -> Figure:
+    """The figure, unless all resamples were to be counted and there are too many clusters for that."""
+    if asked.take("mode", "auto") == "exact" and (figure.n_clusters or 0) > ENUMERATED:
+        raise BadParams(f"All resamples can be counted up to {ENUMERATED} clusters; here are {figure.n_clusters}.")
+    return figure
+
+
+def _cells(data: Mapping[str, Any]) -> list[tuple[Any, Any, Any]]:
+    rows = data.get("table")
+    if isinstance(rows, str | bytes) or not isinstance(rows, Sequence):
+        raise BadParams(f"The data has {', '.join(map(str, data))}; it has table, or is a list of triples.")
+    raters = data.get("raters") or [f"r{number}" for number in range(1, (len(rows[0]) if rows else 0) + 1)]
+    items = data.get("items") or list(range(1, len(rows) + 1))
+    if len(items) != len(rows):
+        raise BadParams(f"There are {len(items)} names for {len(rows)} items.")
+    for item, row in zip(items, rows, strict=True):
+        if len(row) != len(raters):
+            raise BadParams(f"Item {item} has {len(row)} cells for {len(raters)} raters; write null for no rating.")
+    return [
+        (item, rater, cell)
+        for item, row in zip(items, rows, strict=True)
+        for rater, cell in zip(raters, row, strict=True)
+    ]
+
+
+def _check_spans(spans: Any, *, item: Hashable, rater: Hashable, categories: Any) -> None:
     if isinstance(spans, str | bytes | Mapping) or not isinstance(spans, Sequence):
         raise UnknownLabel(f"{rater} on item {item}: {spans!r} is no list of spans.", item=item, rater=rater)
     for _, _, label in checked_spans(spans, item=item, rater=rater):
