@@ -2,8 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from annotate.errors import Refused
 from annotate.traces.base import Problem, gettext_noop
@@ -18,10 +21,21 @@ def read_table(
     on."""
     if categories and len(set(categories)) < len(categories):
         raise Refused(declared_twice(categories))
+    return parsed(path, [item, rater, label], cluster, categories, None)
+
+
+def parsed(
+    path: Path,
+    columns: list[str],
+    cluster: str | None,
+    categories: Sequence[str] | None,
+    read: Callable[[str], Any] | None,
+) -> Table:
+    """The table, with labels as `read` reads them; without it they are categories."""
     text = read_text(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
-        return table_of(reader, path.name, [item, rater, label], cluster, categories)
+        return table_of(reader, path.name, columns, cluster, categories, read)
     except csv.Error as error:
         raise Refused(
             Problem(
@@ -33,6 +47,46 @@ def read_table(
                 params={"why": str(error)},
             )
         ) from None
+
+
+def read_records(
+    path: Path, *, item: str, rater: str, label: str, cluster: str | None, kind: str
+) -> Table:
+    """The records in a CSV file whose labels are texts, numbers or lists, as for one statistic by its name. Which
+    categories there are is for its params to say."""
+    read = KINDS[kind]
+
+    def label_of(cell: str) -> Any:
+        try:
+            return read(cell)
+        except (ValueError, RecursionError):
+            raise UnreadableLabel(cell) from None
+
+    return parsed(path, [item, rater, label], cluster, None, label_of)
+
+
+class UnreadableLabel(ValueError):
+    """A label is not of the kind that was asked for."""
+
+
+def as_number(cell: str) -> int | float:
+    try:
+        return int(cell)
+    except ValueError:
+        number = float(cell)
+        if not math.isfinite(number):
+            raise ValueError(cell) from None
+        return number
+
+
+def as_list(cell: str) -> list[Any]:
+    value = json.loads(cell)
+    if not isinstance(value, list):
+        raise ValueError(cell)
+    return value
+
+
+KINDS: dict[str, Callable[[str], Any]] = {"text": str, "number": as_number, "list": as_list}
 
 
 def read_text(path: Path) -> str:
@@ -63,7 +117,14 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str | None, categories) -> Table:
+def table_of(
+    reader: csv.DictReader,
+    name: str,
+    columns: list[str],
+    cluster: str | None,
+    categories: Sequence[str] | None,
+    read: Callable[[str], Any] | None,
+) -> Table:
     check_columns(reader.fieldnames or [], [*columns, *([cluster] if cluster else [])], name)
     triples, lines, cluster_of = [], {}, {}
     for line, row in numbered(reader, name):
@@ -78,9 +139,12 @@ def table_of(reader: csv.DictReader, name: str, columns: list[str], cluster: str
             raise Refused(two_clusters(name, line, item, cluster))
         if label and categories and label not in categories:
             raise Refused(undeclared(name, line, columns[2], label, categories))
-        triples.append((item, rater, label or None))
-    found = tuple(dict.fromkeys(label for _, _, label in triples if label is not None))
-    if not (categories or found):
+        try:
+            triples.append((item, rater, (read(label) if read else label) if label else None))
+        except UnreadableLabel:
+            raise Refused(unreadable(name, line, columns[2], label)) from None
+    found = () if read else tuple(dict.fromkeys(label for _, _, label in triples if label is not None))
+    if not (categories or found or read):
         raise Refused(no_rating(name, columns[2]))
     if cluster:
         return Table(triples, tuple(categories or found), cluster_of, unit=cluster)
@@ -173,6 +237,18 @@ def rated_twice(name: str, first: int, line: int, item: str, rater: str) -> Prob
         expected=gettext_noop("%(rater)s rated item %(item)s twice, in line %(first)s and here."),
         remedy=gettext_noop("Keep the one that counts and remove the other."),
         params={"rater": rater, "item": item, "first": first},
+    )
+
+
+def unreadable(name: str, line: int, column: str, label: str) -> Problem:
+    return Problem(
+        code="unreadable_label",
+        file=name,
+        line=line,
+        field=column,
+        expected=gettext_noop("%(label)s is not what this figure is about: numbers, or lists as JSON writes them."),
+        remedy=gettext_noop("Correct the row, or say with --labels-are what the labels are."),
+        params={"label": label},
     )
 
 

@@ -59,7 +59,8 @@ def sniff(value: Any) -> Likeness:
             "messages": isinstance(there.get("messages"), list),
             "termination_reason": any(name in there for name in OUTCOMES)
             or any("turn_idx" in as_object(message) for message in messages),
-            "messages[].tool_calls[].name": not calls or any("name" in as_object(call) for call in calls),
+            "messages[].tool_calls[].name": any("name" in as_object(call) for call in calls)
+            or (not calls and isinstance(there.get("messages"), list)),
         }
     return likeness(marks)
 

@@ -1,6 +1,8 @@
 """The lead's pages of trace files: uploading one, how far its import is, and the report of what became of it."""
 
+from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
@@ -117,11 +119,27 @@ def report_of(batch: ImportBatch) -> dict[str, object]:
         "counts": batch.counts,
         "n_new": batch.counts.get("new", 0),
         "n_items": batch.counts.get("items", 0),
-        "problems": [kept.from_row(row).as_dict(gettext) for row in batch.problems],
-        "warnings": [kept.from_row(row).as_dict(gettext) for row in batch.warnings],
+        "problems": [said(batch, row) for row in batch.problems],
+        "warnings": [said(batch, row) for row in batch.warnings],
+        "sorts": sorts(batch, skipped if isinstance(skipped, dict) else {}),
         "n_problems": batch.counts.get("n_problems", len(batch.problems)),
         "n_warnings": sum(skipped.values()) if isinstance(skipped, dict) else len(batch.warnings),
     }
+
+
+def said(batch: ImportBatch, row: dict[str, Any]) -> dict[str, Any]:
+    """A problem or warning in the reader's language; `inside` is the file of an archive in which it stands."""
+    problem = kept.from_row(row).as_dict(gettext)
+    return {**problem, "inside": problem["file"].removeprefix(batch.file_name).lstrip("/")}
+
+
+def sorts(batch: ImportBatch, skipped: dict[str, int]) -> list[dict[str, Any]]:
+    """The first warning of each code, with how many there are of it: a run may be warned of by the hundred."""
+    first: dict[str, dict[str, Any]] = {}
+    for row in batch.warnings:
+        first.setdefault(row.get("code", ""), row)
+    n_listed = Counter(row.get("code", "") for row in batch.warnings)
+    return [{**said(batch, row), "n": skipped.get(code, n_listed[code])} for code, row in first.items()]
 
 
 @require_POST

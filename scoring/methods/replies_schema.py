@@ -244,7 +244,7 @@ def gaps_are_complete(records: Records) -> Iterator[Problem]:
     """Where gaps of a text are there, they are as many as its judgment counted."""
     told = {one["target"]: one for one in records["judgment"] if (one["judgment_index"] or 1) == 1}
     counts = Counter(one["target"] for one in records["gap"])
-    first = {}
+    first: dict[str, Any] = {}
     for one in records["gap"]:
         first.setdefault(one["target"], one)
     for target, n in counts.items():

@@ -326,6 +326,7 @@ def circumstances(one: Computing, figure: Figure) -> dict[str, Any]:
             for rater, column in zip(raters, comparable.T, strict=True)
             if len(np.unique(column)) == 1
         }
+        said["raw_agreement"] = PercentAgreement(found.n_categories).figure(codes, found.times).value
     if total and counts.max() >= SKEWED * total and figure.expected is not None:
         said["prevalence"] = {
             "category": _shown(found.categories[int(counts.argmax())]),

@@ -196,7 +196,7 @@ class _Material:
 
     def _sampled(self, draw: int, chosen: Counts, rng: np.random.Generator) -> Floats:
         """Items without replacement: with it they would vary a second time, as a cluster of the pilot has only some of
-        the items it could have. Where more are asked for than it has, each comes as often as the others, or once more."""
+        the items it could have. Where more are asked for than it has, each comes equally often, but for a rest."""
         rows = np.empty((len(chosen), self.sums[draw].shape[1]))
         for place, one in enumerate(chosen.tolist()):
             items = self.groups[one]

@@ -1,7 +1,9 @@
 """The lead's pages of trace files: the form, how far an import is, what became of it."""
 
 import html
+import io
 import re
+import zipfile
 
 import pytest
 from django.conf import settings
@@ -239,6 +241,25 @@ def test_the_first_problems_are_listed_and_all_are_counted(lead, cast, monkeypat
     page = words(imported(lead, cast, lines(record("t1")) + b"{\n" * 7))
     assert "The first 3 of 7." in page
     assert page.count("<code>malformed_json</code>") == 3
+
+
+def test_warnings_of_one_sort_are_one_row_and_their_places_are_folded_away(lead, cast):
+    call = {"role": "assistant", "text": "", "calls": [{"id": "c1", "name": "f"}, {"id": "c2", "name": "g"}]}
+    page = words(imported(lead, cast, lines(*[record(f"t{number}", [call]) for number in range(20)])))
+    before, behind = page.split("<details>")
+    assert before.count("<code>unanswered_call</code>") == 1
+    assert '<td class="number">40</td>' in before
+    assert behind.count("<code>unanswered_call</code>") == 40
+
+
+def test_a_problem_inside_an_archive_names_the_file_in_it(lead, cast):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("deep/<b>.jsonl", lines(record("t1", [{"role": "robot", "text": "a"}])))
+    page = words(imported(lead, cast, out.getvalue(), name="runs.zip"))
+    assert "deep/<b>.jsonl line 1 <code>/messages/0/role</code>" in page
+    alone = words(imported(lead, cast, lines(record("t1", [{"role": "robot", "text": "a"}]))))
+    assert "> line 1 <code>/messages/0/role</code>" in alone.replace('<td class="words">', "> ")
 
 
 def test_problems_are_said_in_the_language_of_who_reads_them(lead, cast):

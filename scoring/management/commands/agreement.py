@@ -1,8 +1,11 @@
 """`manage.py agreement PROJECT`, or `agreement --csv FILE` for people who have a spreadsheet."""
 
+import json
 import unicodedata
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from django.utils.translation import gettext
 
@@ -11,14 +14,28 @@ from annotate.management.said import SaidCommand, project_called, seed_word
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import words
-from scoring.comparing import ITEM, PHASES, table_agreement
+from scoring.comparing import ITEM, PHASES, Table, table_agreement, unknown_choice
 from scoring.models import Report
 from scoring.reports import recompute, shown_report
-from scoring.spreadsheet import read_table
+from scoring.spreadsheet import KINDS, read_records, read_table
+from scoring.stats.compute import compute, metrics
+from scoring.stats.ratings import RatingsError
+from scoring.stats.registry import BadParams, Outcome
+from scoring.stats.results import plain
 
 CSV_SEED = 1
 WIDE = 40
 """A cell longer than this, such as the reason why there is no value, does not widen its column."""
+LISTS = {"span_f1", "group_set_agreement"}
+NUMBERS = {
+    "sign_flip_test", "paired_difference", "holm", "benjamini_yekutieli", "shapley_acc", "pass_at_k", "pearson",
+    "spearman", "dose_table",
+}  # fmt: skip
+OF_LEVEL = {"interval": "number", "jaccard": "list", "masi": "list"}
+"""What labels are: of these statistics, and of alpha by its level. All others are about texts."""
+
+TEXTS = {"rater", "rater_a", "rater_b", "judge", "reference", "predicted", "a", "b", "comparison", "factor"}
+"""Params that name what stands in a cell, so that 1 is the text of the cell and no number."""
 
 
 class Command(SaidCommand):
@@ -41,8 +58,15 @@ class Command(SaidCommand):
         parser.add_argument("--cluster", metavar="COL", help="only this cluster; of a CSV the column of clusters")
         parser.add_argument("--categories", nargs="+", metavar="LABEL", help="the labels there are, in their order")
         parser.add_argument("--seed", type=seed_word, default=CSV_SEED, help="of the resamples of a CSV")
+        parser.add_argument("--metric", metavar="NAME", help="one statistic of a CSV by its name (docs/methods.md)")
+        parser.add_argument(
+            "--param", type=param, action="append", default=[], metavar="K=V", help="of the statistic; JSON or text"
+        )
+        parser.add_argument("--judge", metavar="NAME", help="the rater who is a judge, as the param of that name")
+        parser.add_argument("--epsilon", type=float, metavar="E", help="what a person costs, as the param of that name")
+        parser.add_argument("--labels-are", choices=KINDS, help="of the statistic; as it takes them unless given")
 
-    def act(self, *, project, measure, phase, protocol, csv, **options):
+    def act(self, *, project, measure, phase, protocol, csv, metric, **options):
         if (project is None) == (csv is None):
             raise Refused(
                 Problem(
@@ -52,6 +76,8 @@ class Command(SaidCommand):
                     remedy=gettext_noop("Give PROJECT, or --csv FILE."),
                 )
             )
+        if metric is not None or options["param"] or options["judge"] or options["epsilon"] is not None:
+            return self.act_metric(csv, metric, **options)
         if csv is None:
             found = project_called(project)
             if options["report"] is not None:
@@ -68,7 +94,44 @@ class Command(SaidCommand):
             "agreement": self.panel.as_dict(),
         }
 
+    def act_metric(self, csv: Path | None, metric: str | None, **options):
+        """One statistic of a spreadsheet by its name."""
+        if csv is None or metric is None:
+            raise Refused(
+                Problem(
+                    code="missing_field",
+                    field="--metric",
+                    expected=gettext_noop("A statistic by its name, of a file."),
+                    remedy=gettext_noop("Give --csv FILE and --metric NAME, and params beside them."),
+                )
+            )
+        if metric not in metrics():
+            raise Refused(unknown_choice("metric", metrics()))
+        params = {**dict(options["param"]), **given_params(options)}
+        kind = options["labels_are"] or kind_of(metric, params)
+        columns = {name: options[name] for name in ("item", "rater", "label", "cluster")}
+        if options["categories"]:
+            params.setdefault("categories", [KINDS[kind](one) if kind == "number" else one for one in options["categories"]])
+        table = read_records(csv, **columns, kind=kind)
+        self.outcome, self.metric = figure_of(metric, table, params, options["seed"], csv.name), metric
+        return {
+            "file": csv.name,
+            "clusters": options["cluster"] or "each item its own",
+            "metric": metric,
+            "params": params,
+            "figure": plain(self.outcome),
+            "sentence": words.sentences(self.outcome, metric),
+        }
+
     def words(self, result):
+        if "metric" in result:
+            yield csv_line(result["file"], ITEM if result["clusters"] == "each item its own" else result["clusters"])
+            yield words.sentence(self.outcome, self.metric)
+            table = words.confusion_table(self.outcome)
+            if table is not None:
+                yield ""
+                yield from table_lines(table)
+            return
         if "report" in result:
             yield gettext("Report %(report)s, computed again from its rows: the same.") % result
             return
@@ -110,6 +173,61 @@ def proven(project: Project, number: int) -> dict[str, object]:
             )
         )
     return {"report": number, "same": True}
+
+
+def param(word: str) -> tuple[str, Any]:
+    """`k=v`, where v is JSON if it reads as that, else the text itself."""
+    name, equals, value = word.partition("=")
+    if not equals or not name:
+        raise ArgumentTypeError(f"{word}: a param is NAME=VALUE.")
+    if name in TEXTS:
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def given_params(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in ("judge", "epsilon") if options[name] is not None}
+
+
+def kind_of(metric: str, params: dict[str, Any]) -> str:
+    """What the labels of this statistic are."""
+    inner = params["bootstrap_of"] if isinstance(params.get("bootstrap_of"), dict) else {}
+    name, level = inner.get("metric", metric), inner.get("level", params.get("level"))
+    if name in LISTS:
+        return "list"
+    if name in NUMBERS:
+        return "number"
+    return OF_LEVEL.get(str(level), "text")
+
+
+def figure_of(metric: str, table: Table, params: dict[str, Any], seed: int, name: str) -> Outcome:
+    """The figure, with its interval where the statistic has one; Refused where it cannot be asked of this file."""
+    drawn = {"seed": seed} | ({} if table.cluster_of is None else {"cluster_of": table.cluster_of})
+    try:
+        figure = compute(metric, table.triples, params)
+    except (BadParams, RatingsError) as refusal:
+        if not isinstance(refusal, BadParams) or table.cluster_of is None:
+            raise Refused(not_taken(name, refusal)) from None
+        figure = None  # perhaps it needs to know the clusters
+    try:
+        return compute(metric, table.triples, drawn | params)
+    except (BadParams, RatingsError) as refusal:
+        if figure is None:
+            raise Refused(not_taken(name, refusal)) from None
+        return figure
+
+
+def not_taken(name: str, refusal: ValueError) -> Problem:
+    return Problem(
+        code=getattr(refusal, "code", "") or "bad_params",
+        file=name,
+        expected=gettext_noop("%(why)s"),
+        remedy=gettext_noop("Correct the file, or --param, --categories and --judge."),
+        params={"why": str(refusal)},
+    )
 
 
 def csv_line(name: str, unit: str) -> str:
