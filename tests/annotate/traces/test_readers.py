@@ -190,3 +190,8 @@ def test_two_formats_cannot_both_know_a_record():
     ]
     assert not [(document.place, formats) for document, formats in known if len(formats) > 1]
     assert set(itertools.chain.from_iterable(formats for _, formats in known)) == set(FORMATS)
+
+
+def test_the_front_page_says_how_many_formats_there_are():
+    words = {26: "Twenty-six", 27: "Twenty-seven", 28: "Twenty-eight", 29: "Twenty-nine", 30: "Thirty"}
+    assert f"{words[len(FORMATS)]} formats are told by their content" in (ROOT / "README.md").read_text()
