@@ -2,7 +2,7 @@
 tables and sentences that the page and the command both show."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -411,9 +411,11 @@ NAMES = {
     "krippendorff_alpha": gettext_noop("Krippendorff's alpha"),
     "mean_pairwise_kappa": gettext_noop("Mean pairwise kappa"),
     "paired_difference": gettext_noop("Difference"),
-    "pass_at_k": gettext_noop("pass@k"),
+    "pass_at_k": "pass@k",
     "pearson": gettext_noop("Pearson's correlation"),
     "percent_agreement": gettext_noop("Percent agreement"),
+    "planner": gettext_noop("Items needed"),
+    "prediction_powered": gettext_noop("Rate from labels and verdicts"),
     "scott_pi": gettext_noop("Scott's pi"),
     "shapley_acc": gettext_noop("Share of the change"),
     "share": gettext_noop("Share"),
@@ -426,6 +428,25 @@ NAMES = {
 LANGUAGES = ("en", "zh-hans")
 CORRECTED = {"cohen_kappa", "fleiss_kappa", "gwet_ac", "krippendorff_alpha", "mean_pairwise_kappa", "scott_pi"}
 """The statistics that are 0 where raters agree as by chance."""
+
+WHOLE = {"planner"}
+"""The statistics that are whole numbers."""
+
+DRAWN = {
+    ("drawn", False): gettext_noop("%(level)s %% interval %(low)s to %(high)s, %(n)s resamples of %(m)s clusters."),
+    ("drawn", True): gettext_noop("%(level)s %% interval %(low)s to %(high)s, %(n)s resamples of %(m)s items."),
+    ("enumerated", False): gettext_noop(
+        "%(level)s %% interval %(low)s to %(high)s, all %(n)s resamples of %(m)s clusters."
+    ),
+    ("enumerated", True): gettext_noop(
+        "%(level)s %% interval %(low)s to %(high)s, all %(n)s resamples of %(m)s items."
+    ),
+    ("wilson", True): gettext_noop("%(level)s %% interval %(low)s to %(high)s, of independent items."),
+    ("exact", True): gettext_noop("%(level)s %% interval %(low)s to %(high)s, of independent items."),
+}
+"""An interval by how it was made, and whether each item was its own cluster."""
+
+OF_NO_DRAW = gettext_noop("%(level)s %% interval %(low)s to %(high)s.")
 
 COUNTED = {
     "no_rating": gettext_noop("%(n)s without a rating"),
@@ -454,6 +475,9 @@ def sentence(figure: Figure, name: str, **details: Any) -> str:
     raters, who rated how much, the one category that everyone chose; those of an outcome are its own.
     """
     known = {**getattr(figure, "details", {}), **details}
+    name = known.get("of", name)
+    if known.get("estimate") is not None:  # what was computed is an end of its interval
+        figure = replace(figure, value=known["estimate"], reason=None)
     if figure.value is None:
         return _together(reason_sentence(figure, known), _beside(figure, known))
     return _together(
@@ -463,7 +487,8 @@ def sentence(figure: Figure, name: str, **details: Any) -> str:
         gettext("Less agreement than chance.") if name in CORRECTED and figure.value < 0 else "",
         _one_category(figure, known) if "one_category" in figure.flags else "",
         _skewed(known),
-        *(f"{_upper(gettext(FLAGS[flag]))}." for flag in figure.flags if flag not in SAID),
+        _stand_in(known) if "passes" in known else "",
+        *(_whole(gettext(FLAGS[flag])) for flag in figure.flags if flag not in SAID),
     )
 
 
@@ -477,10 +502,42 @@ def confusion_table(figure: Figure) -> FigureTable | None:
     if "confusion" not in details:
         return None
     titles = [_category(one) for one in details["categories"]]
-    raters = [str(one) for one in details.get("raters", ())] or [gettext("majority"), gettext("rater")]
+    if "raters" in details:
+        title = " \\ ".join(str(one) for one in details["raters"])
+    else:
+        title = gettext("majority \\ %(rater)s") % {"rater": details.get("rater", "")}
     return FigureTable(
-        (Column(" \\ ".join(raters)), *(Column(title, is_number=True) for title in titles)),
+        (Column(title), *(Column(title, is_number=True) for title in titles)),
         tuple((title, *map(str, row)) for title, row in zip(titles, details["confusion"], strict=True)),
+    )
+
+
+def annotators_table(figure: Figure) -> FigureTable | None:
+    """The judge against each annotator, where an outcome is of that test."""
+    tests = getattr(figure, "details", {}).get("annotators")
+    if not tests or "passes" not in getattr(figure, "details", {}):
+        return None
+    titles = (
+        gettext("annotator"),
+        gettext("items"),
+        gettext("judge at least as good"),
+        gettext("annotator at least as good"),
+        gettext("adjusted p"),
+        gettext("beaten"),
+    )
+    rows = (
+        (
+            str(one.annotator),
+            str(one.n_items),
+            shown(one.judge_wins),
+            shown(one.own_wins),
+            shown(one.adjusted, 3),
+            gettext("yes") if one.beaten else gettext("no"),
+        )
+        for one in tests
+    )
+    return FigureTable(
+        tuple(Column(title, is_number=0 < place < len(titles) - 1) for place, title in enumerate(titles)), tuple(rows)
     )
 
 
@@ -509,12 +566,16 @@ def reason_sentence(figure: Figure, known: Mapping[str, Any]) -> str:
         task, n = known["too_few"][0]
         said = {"task": task, "n": n, "k": known.get("largest_k")}
         return gettext("Task %(task)s has %(n)s samples; the largest k that all tasks allow is %(k)s.") % said
-    said_of = gettext(REASONS[figure.reason or "empty"])
-    return said_of if said_of.endswith((".", "。")) else f"{_upper(said_of)}."
+    return _whole(gettext(REASONS[figure.reason or "empty"]))
 
 
 def _value(figure: Figure, name: str, known: Mapping[str, Any]) -> str:
-    said = {"name": gettext(NAMES.get(name, name)), "value": shown(figure.value), "items": figure.n_items}
+    if "cell" in known:
+        row, column = map(str, known["cell"])
+        cell = {"row": row, "column": column, "n": shown(figure.value, 0), "items": figure.n_items}
+        return gettext("Row “%(row)s”, column “%(column)s”: %(n)s of %(items)s items.") % cell
+    digits = 0 if name in WHOLE else 2
+    said = {"name": gettext(NAMES.get(name, name)), "value": shown(figure.value, digits), "items": figure.n_items}
     left_out = _left_out(figure, known)
     if not left_out:
         return gettext("%(name)s: %(value)s on %(items)s items.") % said
@@ -534,7 +595,14 @@ def _left_out(figure: Figure, known: Mapping[str, Any]) -> str:
             said.append(gettext(COUNTED[why]) % {"n": n, "least": known.get("least")})
         else:
             said.append(f"{gettext(LEFT_OUT[why])}: {n}")
-    return "; ".join(said)
+    return _listed(said)
+
+
+def _listed(said: list[str]) -> str:
+    text = said[0] if said else ""
+    for other in said[1:]:
+        text = gettext("%(one)s; %(other)s") % {"one": text, "other": other}
+    return text
 
 
 def _beside(figure: Figure, known: Mapping[str, Any]) -> str:
@@ -542,8 +610,7 @@ def _beside(figure: Figure, known: Mapping[str, Any]) -> str:
     if figure.reason == "one_category" and figure.left_out.get("one_rating"):
         return gettext("Not used: %(n)s labels on items with one rating.") % {"n": figure.left_out["one_rating"]}
     if figure.reason == "no_comparable_items" and known.get("n_raters") != 2 and set(figure.left_out) != {"tie"}:
-        said = _left_out(figure, known)
-        return f"{_upper(said)}." if said else ""
+        return _whole(_left_out(figure, known))
     return ""
 
 
@@ -557,22 +624,15 @@ def _interval(figure: Figure, name: str) -> str:
             if name in CORRECTED:
                 return gettext("%(share)s %% of the resamples have one category; no interval shown.") % said
             return gettext("%(share)s %% of the resamples have no value; no interval shown.") % said
-        return f"{_upper(gettext(REASONS[why]))}." if why else ""
+        return _whole(gettext(REASONS[why])) if why else ""
     said = {
         "level": shown(100 * found.level, 0),
-        "low": shown(found.low),
-        "high": shown(found.high),
+        "low": shown(found.low, 0 if name in WHOLE else 2),
+        "high": shown(found.high, 0 if name in WHOLE else 2),
         "n": f"{found.n_resamples:,}",
-        "clusters": f"{found.n_clusters:,}",
+        "m": f"{found.n_clusters:,}",
     }
-    if found.method == "drawn":
-        text = gettext("%(level)s %% interval %(low)s to %(high)s, %(n)s resamples of %(clusters)s clusters.") % said
-    elif found.method == "enumerated":
-        text = (
-            gettext("%(level)s %% interval %(low)s to %(high)s, all %(n)s resamples of %(clusters)s clusters.") % said
-        )
-    else:
-        text = gettext("%(level)s %% interval %(low)s to %(high)s, of independent items.") % said
+    text = gettext(DRAWN.get((found.method, found.unit == ITEM), OF_NO_DRAW)) % said
     if found.share_undefined > 0:
         share = {"share": shown(100 * found.share_undefined, 1)}
         text = _together(text, gettext("%(share)s %% of the resamples have no value and are left out.") % share)
@@ -589,7 +649,7 @@ def _constant(figure: Figure, known: Mapping[str, Any]) -> str:
         said = {"one": one, "other": other, "x": _category(x), "y": _category(y)}
         return gettext("%(one)s always “%(x)s”, %(other)s always “%(y)s”.") % said
     if len(constant) != 1 or len(raters) != 2:
-        return f"{_upper(gettext(FLAGS['rater_constant']))}."
+        return _whole(gettext(FLAGS["rater_constant"]))
     (one,) = constant
     other = next(rater for rater in raters if rater != one)
     said = {"one": one, "other": other, "share": shown(100 * known.get("raw_agreement", figure.observed or 0), 0)}
@@ -600,13 +660,13 @@ def _constant(figure: Figure, known: Mapping[str, Any]) -> str:
 
 def _one_category(figure: Figure, known: Mapping[str, Any]) -> str:
     if "only" not in known:
-        return f"{_upper(gettext(FLAGS['one_category']))}."
+        return _whole(gettext(FLAGS["one_category"]))
     said = {"category": _category(known["only"]), "items": figure.n_items}
     return gettext("Everyone chose “%(category)s” on all %(items)s items, so this says little.") % said
 
 
 def _skewed(known: Mapping[str, Any]) -> str:
-    if "beside" not in known:
+    if "beside" not in known or "only" in known:
         return ""
     beside, prevalence = known["beside"], known["prevalence"]
     return gettext(
@@ -621,12 +681,35 @@ def _skewed(known: Mapping[str, Any]) -> str:
     }
 
 
+def _stand_in(known: Mapping[str, Any]) -> str:
+    """Whether a judge may stand in for a person, and its place among people."""
+    advantage, place = known["advantage"], known["place"]
+    epsilon = {"epsilon": shown(known["epsilon"])}
+    said = [
+        gettext("The judge may stand in for a person at epsilon %(epsilon)s.") % epsilon
+        if known["passes"]
+        else gettext("The judge may not stand in for a person at epsilon %(epsilon)s; a half is needed.") % epsilon
+    ]
+    if advantage.value is not None:
+        said.append(gettext("Advantage %(value)s.") % {"value": shown(advantage.value)})
+        said.append(_interval(advantage, ""))
+    if place is not None:
+        ends = {"judge": shown(place.judge), "low": shown(place.low), "high": shown(place.high)}
+        text = gettext("Mean score of the judge against the others %(judge)s, of the annotators %(low)s to %(high)s.")
+        said.append(text % ends)
+    return _together(*said)
+
+
 def _category(category: Any) -> str:
     return ", ".join(map(str, category)) if isinstance(category, list) else str(category)
 
 
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _whole(words: str) -> str:
+    """Words as a sentence, in the language they are in."""
+    if not words or words.endswith((".", "。")):
+        return words
+    is_chinese = "\u4e00" <= words[-1] <= "\u9fff" or words.endswith("）")
+    return words[:1].upper() + words[1:] + ("。" if is_chinese else ".")
 
 
 def _together(*parts: str) -> str:

@@ -28,6 +28,8 @@ REASONS = {
     "too_few_items": gettext_noop("Too few items for this method."),
     "not_random": gettext_noop("The labelled items were picked by their score, so they say nothing about the rest."),
     "pilot_too_small": gettext_noop("The pilot is too small to plan from."),
+    "not_observed": gettext_noop("This was not observed."),
+    "no_mixture": gettext_noop("No mixture of the two conditions has this rate."),
     "too_few_clusters": gettext_noop("too few clusters for an interval"),
     "degenerate_resamples": gettext_noop("too many resamples have no value; no interval shown"),
     "all_resamples_equal": gettext_noop("no variation between clusters; no interval shown"),

@@ -16,6 +16,7 @@ from typing import Any
 
 from annotate.traces.base import Call, File, Message, Place, Problem, Role
 from annotate.traces.chat_messages import image_name
+from annotate.traces.names import Names
 from annotate.traces.pairing import orphan_results, pair, unanswered_calls
 from annotate.traces.values import as_id, as_json, as_object
 from annotate.traces.warned import non_text_content, orphan_result, passed_over, unanswered_call, unknown_role
@@ -54,6 +55,8 @@ class Draft:
     extras: dict[str, dict[str, Any]] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
+    names: Names = field(default_factory=Names)
+    """Of the files."""
     tools: dict[str, str] = field(default_factory=dict)
     """Name of the tool that was called last under an id."""
 
@@ -317,21 +320,12 @@ def document_text(block: Mapping[str, Any], draft: Draft, *, is_requester: bool)
     if is_text_document(block) and not is_requester:
         return str(source["data"])
     if is_text_document(block):
-        name = free_name(name[: LONGEST_NAME - 10], draft)
+        name = draft.names.take(name[: LONGEST_NAME - 10])
         draft.files.append(File(name=name, text=source["data"], available_from=len(draft.messages)))
     elif source.get("type") == "content":
         inner = [part_text(part, draft, is_requester=False) for _, part in blocks_of(source.get("content"))]
         return "\n".join([f"[file: {name}]", *(one for one in inner if one)])
     return f"[file: {name}]"
-
-
-def free_name(name: str, draft: Draft) -> str:
-    taken = {file.name for file in draft.files}
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name} ({number})", number + 1
-    return free
 
 
 def scrubbed(value: Any) -> Any:

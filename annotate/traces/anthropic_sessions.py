@@ -3,6 +3,7 @@ one request is one message, and the results of its calls stand right behind it."
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,10 +57,20 @@ class Turn:
     results: list[Event] = field(default_factory=list)
     permissions: list[Event] = field(default_factory=list)
 
-    def n_waiting(self, id_: str) -> int:
-        """How many of its calls have this id and no result yet."""
-        called = sum(event.kind in CALLS and as_id(event.value.get("id")) == id_ for event in self.events)
-        return called - sum(result.answers == id_ for result in self.results)
+    waiting: Counter[str] = field(default_factory=Counter)
+    """How many calls of an id have no result yet."""
+    has_said: bool = False
+    """Whether there is more than thinking in it."""
+
+    def speak(self, event: Event) -> None:
+        self.events.append(event)
+        self.has_said |= event.kind != "agent.thinking"
+        if event.kind in CALLS:
+            self.waiting[as_id(event.value.get("id"))] += 1
+
+    def answer(self, result: Event) -> None:
+        self.results.append(result)
+        self.waiting[result.answers] -= 1
 
 
 @dataclass(slots=True)
@@ -77,7 +88,8 @@ class Order:
         self.turn: Turn | None = None
         self.last: Turn | None = None
         self.calling: dict[str, list[Turn]] = {}
-        """The turns that called something under an id."""
+        """The turns that called something under an id; those at the end go once all their calls have results."""
+        self.called_last: dict[str, Turn] = {}
         self.is_in_request = False
         self.thread = ""
 
@@ -108,25 +120,27 @@ class Order:
 
     def speak(self, event: Event) -> None:
         """Without spans a text begins a new message."""
-        has_said = self.turn is not None and any(one.kind != "agent.thinking" for one in self.turn.events)
-        if self.turn is None or (not self.is_in_request and event.kind not in CALLS and has_said):
+        if self.turn is None or (not self.is_in_request and event.kind not in CALLS and self.turn.has_said):
             self.turn = Turn()
             self.last = self.turn
             self.steps.append(self.turn)
-        self.turn.events.append(event)
+        self.turn.speak(event)
         if event.kind in CALLS:
-            self.calling.setdefault(as_id(event.value.get("id")), []).append(self.turn)
+            id_ = as_id(event.value.get("id"))
+            self.calling.setdefault(id_, []).append(self.turn)
+            self.called_last[id_] = self.turn
 
     def answer(self, event: Event) -> None:
         """A result goes to the last call of its id that has none, one without an id to the last turn."""
         id_ = event.answers
         calling = self.calling.get(id_, []) if id_ else []
-        waiting = (turn for turn in reversed(calling) if turn.n_waiting(id_) > 0)
-        turn = next(waiting, calling[-1] if calling else None if id_ else self.last)
+        while calling and calling[-1].waiting[id_] <= 0:
+            calling.pop()
+        turn = calling[-1] if calling else self.called_last.get(id_) if id_ else self.last
         if turn is None:
             self.steps.append(event)
         elif event.kind in RESULTS:
-            turn.results.append(event)
+            turn.answer(event)
         else:
             turn.permissions.append(event)
             return

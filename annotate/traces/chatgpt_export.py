@@ -43,7 +43,7 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system":
 STANDING = ("user_editable_context", "model_editable_context")
 """Types of content that an account, not a person in this conversation, puts in."""
 TEXTS = ("text", "result", "output_str", "content", "user_profile", "user_instructions", "model_set_context")
-CITATION = re.compile("\ue200[^\ue201]*\ue201")
+CITATION = re.compile("\ue200[^\ue200\ue201]*+\ue201")
 READ = frozenset({"author", "content", "recipient"})
 
 

@@ -21,6 +21,7 @@ from annotate.traces.base import Call, File, Likeness, Message, Place, Problem, 
 from annotate.traces.chat_messages import Conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import FirstPlaces, conversation_id
+from annotate.traces.names import Names
 from annotate.traces.openai_chat import derived_id
 from annotate.traces.pairing import pair
 from annotate.traces.values import as_id, as_json, as_list, as_object
@@ -49,6 +50,8 @@ class Found(Conversation):
     spoken: list[Message] = field(default_factory=list)
     pointers: list[str] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
+    names: Names = field(default_factory=Names)
+    """Of the files."""
 
     def add(self, role: Role, text: str, pointer: str, extras: Mapping[str, Any], **members: Any) -> None:
         index = len(self.spoken)
@@ -214,8 +217,9 @@ def named_files(message: Mapping[str, Any], found: Found) -> Iterator[str]:
     """Attachments with their text become files; all are named in the message."""
     for given in as_list(message.get("attachments")):
         there = as_object(given)
-        name = free_name(as_id(there.get("file_name"))[:240] or "attachment", found.files)
+        name = found.names.free(as_id(there.get("file_name"))[:240] or "attachment")
         if isinstance(there.get("extracted_content"), str):
+            found.names.take(name)
             found.files.append(File(name, there["extracted_content"], available_from=len(found.spoken)))
         yield f"[file: {name}]"
     for given in as_list(message.get("files_v2")) or as_list(message.get("files")):
@@ -227,10 +231,3 @@ def named_files(message: Mapping[str, Any], found: Found) -> Iterator[str]:
 def without_text(given: Any) -> Any:
     """What else is said of a file."""
     return {key: one for key, one in given.items() if key != "extracted_content"} if isinstance(given, dict) else given
-
-
-def free_name(name: str, files: Sequence[File]) -> str:
-    """Names of files hold once in a trace."""
-    taken = {file.name for file in files}
-    numbers = range(2, len(taken) + 2)
-    return next(one for one in (name, *(f"{name} ({number})" for number in numbers)) if one not in taken)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from scoring.stats.ratings import Codes
+from scoring.stats.results import Figure
 from scoring.stats.statistic import (
     Account,
     Counts,
@@ -30,6 +32,13 @@ Weights = Literal["unweighted", "linear", "quadratic", "matrix"]
 Weighting = Literal["item", "pair"]
 Marginals = Literal["item_mean", "pooled"]
 Singletons = Literal["include", "drop"]
+
+LARGE, FEW_RATERS, LOOKED_AT = 2**14, 8, 2**16
+"""From so many items on, all rated by so few raters, Fleiss' kappa is counted by comparing whole columns, so many items
+at a time: what is read twice is still in a processor's cache."""
+
+MAX_CELLS = 2**22
+"""Tables of rows are made of up to so many numbers: 32 MB."""
 
 
 @dataclass(frozen=True)
@@ -80,26 +89,97 @@ class CohenKappa(Statistic):
         return np.column_stack([both, apart, of_a, of_b])
 
     def formula(self, sums: Floats) -> Estimate:
-        q = len(self.distances)
-        n, apart, of_a, of_b = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
-        by_chance = ((of_a @ self.distances) * of_b).sum(axis=1)
-        kappa = 1 - ratio(n * apart, by_chance)
-        a_rater_is_constant = ((of_a > 0).sum(axis=1) == 1) | ((of_b > 0).sum(axis=1) == 1)
-        kappa = np.where(a_rater_is_constant & (by_chance > 0), 0.0, kappa)  # exactly 0, whatever rounding says
+        n, apart = sums[:, 0], sums[:, 1]
+        by_chance = self._by_chance(sums)
         farthest = float(self.distances.max()) or 1.0  # 0 with a single category
         return Estimate(
-            value=kappa, observed=1 - ratio(apart, n * farthest), expected=1 - ratio(by_chance, n * n * farthest)
+            value=self._kappa(sums, by_chance),
+            observed=1 - ratio(apart, n * farthest),
+            expected=1 - ratio(by_chance, n * n * farthest),
         )
 
+    def values_alone(self, sums: Floats) -> Floats:
+        return self._kappa(sums, self._by_chance(sums))
+
+    def _by_chance(self, sums: Floats) -> Floats:
+        """By category, which is by row of the transposed sums: of resamples those lie together."""
+        q = len(self.distances)
+        columns = sums.T
+        if self._is_same_or_not:
+            same: Floats = (columns[2 : 2 + q] * columns[2 + q :]).sum(axis=0)
+            different: Floats = columns[0] * columns[0] - same
+            return different
+        distance: Floats = ((self.distances.T @ columns[2 : 2 + q]) * columns[2 + q :]).sum(axis=0)
+        return distance
+
+    def _kappa(self, sums: Floats, by_chance: Floats) -> Floats:
+        q = len(self.distances)
+        n, apart, of_a, of_b = sums.T[0], sums.T[1], sums.T[2 : 2 + q], sums.T[2 + q :]
+        kappa = 1 - ratio(n * apart, by_chance)
+        a_rater_is_constant = (of_a.max(axis=0) == n) | (of_b.max(axis=0) == n)
+        kappa[a_rater_is_constant & (by_chance > 0)] = 0.0  # exactly, whatever rounding says
+        return kappa
+
+    def sums_by_row(self, codes: Codes, row_of: Counts, n_rows: int) -> Floats | None:
+        """From a table of the two raters for each row; the order of sums plays no part where distances are whole."""
+        if not self._is_whole or n_rows * len(self.distances) ** 2 > MAX_CELLS:
+            return None
+        return self._of_tables(self._tables(codes, row_of, n_rows, weights=None)[:, 1:, 1:])
+
+    def point(self, codes: Codes, times: Counts) -> Estimate:
+        if not self._is_whole:
+            return super().point(codes, times)
+        row_of = np.zeros(len(codes), dtype=np.int64)
+        return self.formula(self._of_tables(self._tables(codes, row_of, 1, weights=times)[:, 1:, 1:]))
+
     def account(self, codes: Codes, times: Counts) -> Account:
-        pair = codes[:, [self.first, self.second]]
-        both = (pair[:, 0] >= 0) & (pair[:, 1] >= 0)
-        used = [len(np.unique(column)) for column in pair[both].T]
-        reason = table_reason(pair)
-        if reason is None and len(np.unique(pair[both])) == 1:
+        """From the table of the two raters, with no rating as a category before all others."""
+        table = self._tables(codes, np.zeros(len(codes), dtype=np.int64), 1, weights=times)[0]
+        both = table[1:, 1:]
+        of_a, of_b = both.any(axis=1), both.any(axis=0)
+        n_both, n_none, n_all = int(both.sum()), int(table[0, 0]), int(table.sum())
+        reason = None
+        if n_all == n_none:
+            reason = "empty"
+        elif not table[1:].any() or not table[:, 1:].any():
+            reason = "one_rater"
+        elif not n_both:
+            reason = "no_overlap"
+        elif (of_a | of_b).sum() == 1:
             reason = "one_category"
-        flags = ("rater_constant",) if reason is None and 1 in used else ()
-        return account_of(pair, times, both, reason=reason, left_out=unpaired(pair, times), flags=flags)
+        is_constant = reason is None and (of_a.sum() == 1 or of_b.sum() == 1)
+        return Account(
+            reason=reason,
+            n_items=n_both,
+            n_ratings=2 * n_both,
+            n_raters=2 if n_both else 0,
+            left_out={"no_rating": n_none, "one_rating": n_all - n_none - n_both},
+            flags=("rater_constant",) if is_constant else (),
+        )
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return bool((self.distances == np.round(self.distances)).all())
+
+    @cached_property
+    def _is_same_or_not(self) -> bool:
+        return bool((self.distances == 1 - np.eye(len(self.distances))).all())
+
+    def _tables(self, codes: Codes, row_of: Counts, n_rows: int, *, weights: Counts | None) -> Floats:
+        """(n_rows, 1 + q, 1 + q): how many items of each row have these two codes; the first of each is no rating."""
+        width = len(self.distances) + 1
+        cells = (row_of * width + (codes[:, self.first] + 1)) * width + (codes[:, self.second] + 1)
+        counts = np.bincount(cells, weights=weights, minlength=n_rows * width * width)
+        return counts.astype(float).reshape(n_rows, width, width)
+
+    def _of_tables(self, tables: Floats) -> Floats:
+        """The sums of the features of the items that are counted in each table."""
+        q = len(self.distances)
+        sums = np.empty((len(tables), 2 + 2 * q))
+        sums[:, 0] = tables.sum(axis=(1, 2))
+        sums[:, 1] = (tables * self.distances).sum(axis=(1, 2))
+        sums[:, 2 : 2 + q], sums[:, 2 + q :] = tables.sum(axis=2), tables.sum(axis=1)
+        return sums
 
 
 @dataclass(frozen=True)
@@ -122,9 +202,10 @@ class FleissKappa(Statistic):
         return np.column_stack([n >= 2, agreeing, weight, shares])
 
     def formula(self, sums: Floats) -> Estimate:
-        observed = ratio(sums[:, 1], sums[:, 0])
-        expected = (ratio(sums[:, 3:], sums[:, 2:3]) ** 2).sum(axis=1)
-        defined = (sums[:, 0] > 0) & ((sums[:, 3:] > 0).sum(axis=1) >= 2)
+        n, agreeing, weight, shares = sums.T[0], sums.T[1], sums.T[2], sums.T[3:]
+        observed = ratio(agreeing, n)
+        expected = (ratio(shares, weight) ** 2).sum(axis=0)
+        defined = (n > 0) & (shares.max(axis=0) < weight)  # all of one category have shares of exactly 1
         return Estimate(value=beyond_chance(observed, expected, defined=defined), observed=observed, expected=expected)
 
     def account(self, codes: Codes, times: Counts) -> Account:
@@ -139,6 +220,48 @@ class FleissKappa(Statistic):
         if self.complete_only:
             left_out["incomplete"] = n_items(~used, times) - sum(left_out.values())
         return account_of(codes, times, used, reason=reason, left_out=left_out)
+
+    def figure(self, codes: Codes, times: Counts | None = None) -> Figure:
+        if times is None and len(codes) >= LARGE and 2 <= codes.shape[1] <= FEW_RATERS:
+            counted = self._counted_by_column(codes)
+            if counted is not None:
+                return self._of_complete(len(codes), codes.shape[1], *counted)
+        return super().figure(codes, times)
+
+    def _counted_by_column(self, codes: Codes) -> tuple[int, Counts] | None:
+        """How many pairs of ratings agree, and how many ratings are of each category; None where one is missing. Every
+        form of the marginals is the same where none is."""
+        agreeing, counts = 0, np.zeros(self.n_categories, dtype=np.int64)
+        kind = np.int8 if self.n_categories <= 127 else codes.dtype
+        equal = np.empty((codes.shape[1], LOOKED_AT), dtype=bool)
+        for start in range(0, len(codes), LOOKED_AT):
+            columns = codes[start : start + LOOKED_AT].T.astype(kind, copy=False)
+            if columns.strides[1] != columns.itemsize:
+                columns = np.ascontiguousarray(columns)
+            of_all, of_two = equal[:, : columns.shape[1]], equal[0, : columns.shape[1]]
+            if columns.min() < 0:
+                return None
+            here = [int(np.count_nonzero(np.equal(columns, code, out=of_all))) for code in range(len(counts) - 1)]
+            counts += [*here, columns.size - sum(here)]
+            agreeing += sum(
+                int(np.count_nonzero(np.equal(one, other, out=of_two))) for one, other in combinations(columns, 2)
+            )
+        return agreeing, counts
+
+    def _of_complete(self, n: int, r: int, agreeing: int, counts: Counts) -> Figure:
+        observed = agreeing / (n * r * (r - 1) // 2)
+        rates = counts / (n * r)
+        expected = float(rates @ rates)
+        is_one = int((counts > 0).sum()) == 1
+        return Figure(
+            value=None if is_one else (observed - expected) / (1 - expected),
+            reason="one_category" if is_one else None,
+            n_items=n,
+            n_ratings=n * r,
+            n_raters=r,
+            observed=observed,
+            expected=1.0 if is_one else expected,
+        )
 
     def _counts(self, codes: Codes) -> Counts:
         counts = category_counts(codes, self.n_categories)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
 from typing import Any
 
-import scoring.stats
+from scoring.stats import computed_bootstrap, computed_judging, computed_ratings, computed_spans, computed_tests
 from scoring.stats.ratings import RatingsError
 from scoring.stats.registry import METRICS, BadParams, Computed, Outcome
 
-ADAPTERS = "computed_"
-"""What the names of the modules begin with that bring statistics here."""
+ADAPTERS = (computed_bootstrap, computed_judging, computed_ratings, computed_spans, computed_tests)
+"""The modules that register statistics, by being imported."""
 
 
 class UnknownMetric(BadParams):
     """No statistic has this name; the message lists those there are."""
 
 
-@cache
 def metrics() -> Mapping[str, Computed]:
     """Every statistic there is, by its name."""
-    for module in pkgutil.iter_modules(scoring.stats.__path__):
-        if module.name.startswith(ADAPTERS):
-            import_module(f"{scoring.stats.__name__}.{module.name}")
     return dict(sorted(METRICS.items()))
 
 

@@ -18,11 +18,15 @@ BOOTSTRAPS = ("cluster_bootstrap", "cohen_kappa_cluster_bootstrap")
 
 @metric("cohen_kappa_cluster_bootstrap")
 def cohen_kappa_cluster_bootstrap(data: Any, params: Mapping[str, Any]) -> Outcome:
+    """As `cluster_bootstrap`, of Cohen's kappa only."""
     return bootstrap(data, params, "cohen_kappa_cluster_bootstrap", "cohen_kappa")
 
 
 @metric("cluster_bootstrap")
 def cluster_bootstrap(data: Any, params: Mapping[str, Any]) -> Outcome:
+    """Data as of the statistic. Params: `bootstrap_of`, its name under `metric` and its params; `output` value, lower
+    or upper, with the estimate a detail of the ends; `cluster_of`, `mode`, `n_resamples`, `seed`, `min_clusters`,
+    `unit`. An end that is not there has the reason of the interval."""
     return bootstrap(data, params, "cluster_bootstrap", None)
 
 
@@ -50,9 +54,10 @@ def bootstrap(data: Any, params: Mapping[str, Any], name: str, allowed: str | No
     drawn.setdefault("seed", 1)
     if mode == "drawn":
         drawn["mode"] = mode
-    found = METRICS[of](data, {key: value for key, value in inner.items() if key != "metric"} | drawn)
+    found = METRICS[of](data, drawn | {key: value for key, value in inner.items() if key != "metric"})
     if mode == "exact" and found.interval is not None and found.interval.method != "enumerated":
         raise BadParams(f"All resamples can be counted up to {ENUMERATED} clusters; here are {found.n_clusters}.")
+    found = replace(found, details={**found.details, "of": of})
     return found if output == "value" else bound(found, output)
 
 

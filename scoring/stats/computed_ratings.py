@@ -86,6 +86,7 @@ def of_ratings(name: str) -> Callable[[Make], Make]:
 
 @of_ratings("percent_agreement")
 def percent_agreement(data: Any, params: Params) -> Computing:
+    """Params: `weighting` item (the mean of the items' shares) or pair (every pair of ratings counts once)."""
     found = given(data, params, declared=False)
     weighting = params.one_of("weighting", ("item", "pair"), "item")
     return Computing(found, PercentAgreement(found.n_categories, weighting))
@@ -93,6 +94,7 @@ def percent_agreement(data: Any, params: Params) -> Computing:
 
 @of_ratings("cohen_kappa")
 def cohen_kappa(data: Any, params: Params) -> Computing:
+    """Params: `rater_a`, `rater_b`; `weights` unweighted, linear, quadratic, or matrix with `weight_matrix`."""
     weights = params.one_of("weights", KAPPA_WEIGHTS, "unweighted")
     found = given(data, params, declared=weights != "unweighted")
     distances = distances_of(weights, n_categories=found.n_categories, weight_matrix=params.matrix("weight_matrix"))
@@ -102,6 +104,7 @@ def cohen_kappa(data: Any, params: Params) -> Computing:
 
 @of_ratings("scott_pi")
 def scott_pi(data: Any, params: Params) -> Computing:
+    """Params: `rater_a`, `rater_b`."""
     found = given(data, params, declared=False)
     found, columns = two_raters(found, params)
     return Computing(found, ScottPi(found.n_categories, *columns), columns)
@@ -109,6 +112,7 @@ def scott_pi(data: Any, params: Params) -> Computing:
 
 @of_ratings("fleiss_kappa")
 def fleiss_kappa(data: Any, params: Params) -> Computing:
+    """Params: `marginals` item_mean or pooled; `singletons` include or drop; `complete_only`."""
     found = given(data, params, declared=False)
     return Computing(
         found,
@@ -123,6 +127,7 @@ def fleiss_kappa(data: Any, params: Params) -> Computing:
 
 @of_ratings("gwet_ac")
 def gwet_ac(data: Any, params: Params) -> Computing:
+    """Params: `weights` identity (AC1), linear, quadratic, or matrix with `weight_matrix`."""
     found = given(data, params, declared=True)
     weights = params.one_of("weights", GWET_WEIGHTS, "identity")
     return Computing(
@@ -132,6 +137,8 @@ def gwet_ac(data: Any, params: Params) -> Computing:
 
 @of_ratings("krippendorff_alpha")
 def krippendorff_alpha(data: Any, params: Params) -> Computing:
+    """Params: `level` nominal, ordinal, interval (of the categories, or of `values`), matrix with `distance_matrix`, or
+    jaccard or masi, whose labels are lists."""
     params.take("level")
     level = params.one_of("level", LEVELS, "")
     if level in ("jaccard", "masi"):
@@ -151,6 +158,7 @@ def krippendorff_alpha(data: Any, params: Params) -> Computing:
 
 @of_ratings("mean_pairwise_kappa")
 def mean_pairwise_kappa(data: Any, params: Params) -> Computing:
+    """Params: `min_common` items of a pair (20); `weights` as of Cohen's kappa. Details: the kappa of each pair."""
     weights = params.one_of("weights", KAPPA_WEIGHTS, "unweighted")
     found = given(data, params, declared=weights != "unweighted")
     raters = found.known_raters
@@ -166,6 +174,8 @@ def mean_pairwise_kappa(data: Any, params: Params) -> Computing:
 
 @of_ratings("annotator_vs_majority")
 def annotator_vs_majority(data: Any, params: Params) -> Computing:
+    """Params: `rater`; `ties` exclude, fractional or {"toward": category}; `min_others` (2); `stat` share, kappa or
+    {"cell": [majority, rater]}. Details: the table, the ties, and the share with ties counted in parts."""
     found = given(data, params, declared=_is_toward(params.take("ties", "exclude")))
     found = found.having(params.take("rater"))
     return against_majority(found, params, found.column(params.take("rater")), least="min_others")
@@ -173,6 +183,7 @@ def annotator_vs_majority(data: Any, params: Params) -> Computing:
 
 @of_ratings("judge_vs_majority")
 def judge_vs_majority(data: Any, params: Params) -> Computing:
+    """Params: `judge`, and as `annotator_vs_majority` with `min_raters` (2). All other raters are people."""
     found = given(data, params, declared=_is_toward(params.take("ties", "exclude")))
     found = found.having(params.take("judge"))
     judge = found.column(params.take("judge"))
@@ -187,7 +198,8 @@ def judge_vs_majority(data: Any, params: Params) -> Computing:
 
 @of_ratings("confusion")
 def confusion(data: Any, params: Params) -> Computing:
-    """The value is the share on the diagonal, or the number in one `cell`: [what the first said, what the second]."""
+    """Params: `rater_a`, `rater_b`; without `cell`, [what the first said, what the second], the value is the share on
+    the diagonal, with it the number of items there. Details: the table."""
     found = given(data, params, declared=False)
     found, columns = two_raters(found, params)
     pair = found.codes[:, columns]
@@ -199,6 +211,7 @@ def confusion(data: Any, params: Params) -> Computing:
     statistic: Statistic = PercentAgreement(found.n_categories)
     if cell is not None:
         statistic = InCell(statistic, _cell(cell, found), table)
+        details["cell"] = list(cell)
     return Computing(of_pair, statistic, (0, 1), details)
 
 
@@ -214,6 +227,7 @@ def against_majority(found: Given, params: Params, column: int, *, least: str) -
     table = confusion_with_majority(found.codes, found.times, votes, rater=column, n_categories=q)
     fractional = ShareWithMajority(column, q, "fractional", enough).figure(found.codes, found.times)
     details = {
+        "rater": str(found.known_raters[column]),
         "categories": list(found.categories),
         "confusion": [list(row) for row in table],
         "n_ties": int(found.times[votes.rated & votes.tied].sum()),
@@ -224,6 +238,7 @@ def against_majority(found: Given, params: Params, column: int, *, least: str) -
     statistic: Statistic = ShareWithMajority(*options)
     if isinstance(stat, Mapping) and set(stat) == {"cell"}:
         statistic = InCell(statistic, _cell(stat["cell"], found), table)
+        details["cell"] = list(stat["cell"])
     elif stat == "kappa":
         if ties == "fractional":
             raise BadParams("Fractional ties give a share, not a kappa: a kappa needs one majority for each item.")

@@ -122,16 +122,13 @@ def rank_correlation(x: Floats, y: Floats, times: Floats, *, gaps: tuple[float, 
     of x, and of y, no farther apart than these gaps are ties."""
     found = np.full(len(times), np.nan)
     block = max(1, BLOCK_CELLS // max(len(x), 1))
-    x_levels, y_levels = _levels(x, gaps[0]), _levels(y, gaps[1])
+    x_levels, y_levels = _Levels.of(x, gaps[0]), _Levels.of(y, gaps[1])
     for start in range(0, len(times), block):
         weights = times[start : start + block]
-        n = weights.sum(axis=1, keepdims=True)
-        one = _mid_ranks(x_levels, weights) - (n + 1) / 2  # the mean of all ranks
-        other = _mid_ranks(y_levels, weights) - (n + 1) / 2
-        varies = _varies(x_levels, weights) & _varies(y_levels, weights)
-        spread = np.sqrt((weights * one * one).sum(axis=1) * (weights * other * other).sum(axis=1))
-        value = ratio((weights * one * other).sum(axis=1), np.where(varies, spread, 0.0))
-        found[start : start + block] = np.clip(value, -1.0, 1.0)
+        one, x_spread = x_levels.ranks(weights)
+        other, y_spread = y_levels.ranks(weights)
+        together = np.einsum("ri,ri,ri->r", weights, one, other)
+        found[start : start + block] = _bounded(together, x_spread, y_spread)
     return found
 
 
@@ -246,39 +243,32 @@ def _bounded(together: Floats, x_spread: Floats, y_spread: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Items in the order of their values: `order`, and where each different value starts in it."""
+    """Items in the order of their values: `order`, where each different value starts in it, and the place among these
+    values of every item."""
 
     order: Counts
     starts: Counts
+    level_of: Counts
 
+    @classmethod
+    def of(cls, values: Floats, gap: float) -> _Levels:
+        order = np.argsort(values, kind="stable").astype(np.int64)
+        is_new = np.concatenate([[True], np.diff(values[order]) > gap]) if len(values) else np.zeros(0, bool)
+        level_of = np.empty(len(values), dtype=np.int64)
+        level_of[order] = np.cumsum(is_new) - 1
+        return cls(order, np.flatnonzero(is_new).astype(np.int64), level_of)
 
-def _levels(values: Floats, gap: float) -> _Levels:
-    order = np.argsort(values, kind="stable").astype(np.int64)
-    is_new = np.concatenate([[True], np.diff(values[order]) > gap]) if len(values) else np.zeros(0, bool)
-    return _Levels(order, np.flatnonzero(is_new).astype(np.int64))
-
-
-def _mid_ranks(levels: _Levels, weights: Floats) -> Floats:
-    """(n_rows, n_items): the middle of the ranks that an item's value takes, where items come so often."""
-    if not len(levels.starts):
-        return np.zeros_like(weights)
-    of_level = np.add.reduceat(weights[:, levels.order], levels.starts, axis=1)
-    middle = np.cumsum(of_level, axis=1) - (of_level - 1) / 2
-    level_of = np.repeat(
-        np.arange(len(levels.starts)), np.diff([*levels.starts.tolist(), len(levels.order)])
-    )
-    ranks = np.empty_like(weights)
-    ranks[:, levels.order] = middle[:, level_of]
-    return ranks
-
-
-def _varies(levels: _Levels, weights: Floats) -> Mask:
-    """(n_rows,) whether items of more than one value come at all; read off counts, not off a sum of squares."""
-    if not len(levels.starts):
-        return np.zeros(len(weights), dtype=bool)
-    of_level = np.add.reduceat(weights[:, levels.order], levels.starts, axis=1)
-    several: Mask = (of_level > 0).sum(axis=1) > 1
-    return several
+    def ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Where items come so often (n_rows, n_items): the middle of the ranks of every item's value, minus the mean of
+        all ranks; and the sum of squares of that, exactly 0 where only one value comes."""
+        if not len(self.starts):
+            return np.zeros_like(weights), np.zeros(len(weights))
+        times = np.add.reduceat(weights[:, self.order], self.starts, axis=1)
+        middle = np.cumsum(times, axis=1) - (times - 1) / 2
+        middle -= (times.sum(axis=1, keepdims=True) + 1) / 2
+        spread = np.einsum("rl,rl,rl->r", times, middle, middle)
+        varies = (times > 0).sum(axis=1) > 1
+        return np.take(middle, self.level_of, axis=1), np.where(varies, spread, 0.0)
 
 
 def _clusters(

@@ -144,9 +144,8 @@ def check_codes(codes: Codes, *, n_categories: int) -> None:
         )
     if n_categories < 1:
         raise ValueError(f"n_categories is {n_categories}. Declare at least one category.")
-    wrong = np.argwhere((codes < MISSING) | (codes >= n_categories))
-    if len(wrong):
-        row, column = wrong[0]
+    if codes.size and (codes.min() < MISSING or codes.max() >= n_categories):
+        row, column = np.argwhere((codes < MISSING) | (codes >= n_categories))[0]
         raise ValueError(
             f"ratings[{row}, {column}] is {codes[row, column]}, but n_categories is {n_categories}. "
             f"Codes run from 0 to {n_categories - 1}; use MISSING for no rating."

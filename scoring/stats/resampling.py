@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scoring.stats.intervals import Sampling, with_interval
 from scoring.stats.ratings import Codes
@@ -27,8 +29,15 @@ ENUMERATED = 6
 BLOCK_CELLS = 2**20
 """Resamples are worked in blocks of this many numbers of 8 bytes: 8 MB of counts, about as much of sums."""
 
-DRAW_CELLS = 2**16
-"""Within a block, as many indices are drawn at once as stay in a processor's cache."""
+DRAW_CELLS = 2**15
+"""Within a block, as many indices are drawn and counted at once as stay in a processor's cache (measured)."""
+
+ONE_THREAD, FEW_RESAMPLES = 2**18, 64
+"""Products of so many multiplications are done by one thread; small ones are cut down to that, as waiting for a second
+thread costs more than it saves, but not to fewer resamples than these."""
+
+EXACT_IN_FLOAT32 = 2**24
+"""Whole numbers up to this are exact in 4 bytes, and twice as fast to multiply."""
 
 WORTH_MERGING = 0.75
 """Rows of equal sums are counted together where the rows that differ are fewer than this share."""
@@ -55,6 +64,12 @@ class Clusters:
     @property
     def n_clusters(self) -> int:
         return int(self.times.sum())
+
+    @property
+    def row_of(self) -> Counts:
+        """The row of each item in `order`."""
+        lengths = np.diff(np.append(self.starts, len(self.order)))
+        return np.repeat(np.arange(len(self.starts)), lengths)
 
     def sums(self, features: Floats) -> Floats:
         """(n_rows, n_features) from the features of the items in `order`."""
@@ -121,6 +136,7 @@ def bootstrap(
     Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 8 and 13.
     Checked against: fixtures/reference/agreement-cases.json O29; explicit copying of the drawn clusters.
     """
+    codes = np.asfortranarray(codes)  # statistics read the column of a rater at a time
     groups = group_items(codes, clusters)
     sampling = Sampling(unit=unit, min_clusters=min_clusters, seed=seed, independent=groups.independent)
     resamples = resample(statistics, codes, groups, rng=rng, n_resamples=n_resamples)
@@ -174,14 +190,16 @@ def resample_all(
     if enumerated:
         together = np.hstack([one.sums for one in sums])
         counts, repeats = all_resamples(groups.times)
-        blocks = iter([counts])
+        blocks, n_blocks = iter([counts]), 1
     else:
         together, times, alike = _merged(np.hstack([one.sums for one in sums]), groups)
         repeats = np.ones(n_resamples, dtype=np.int64)
-        blocks = draws(times, rng=rng, n_resamples=n_resamples, n_features=together.shape[1], alike=alike)
+        n_features = together.shape[1]
+        blocks = draws(times, rng=rng, n_resamples=n_resamples, n_features=n_features, alike=alike)
+        n_blocks = -(-n_resamples // _block(len(times), n_features))
     values = [np.full((len(one.statistics), len(repeats)), np.nan) for one in asked]
     done = 0
-    for totals in _totals(blocks, together):
+    for totals in _totals(_ahead(blocks) if n_blocks > 1 else blocks, together, groups.n_clusters):
         first = 0
         for one, mine in zip(sums, values, strict=True):
             part = totals[:, first : first + one.sums.shape[1]]
@@ -197,7 +215,7 @@ def resample_all(
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """The features of statistics added up within clusters; features that are equal on every item stand there once.
+    """The features of statistics added up within clusters; those that are equal in every cluster stand there once.
     Those of statistic i are the columns `places[i]`."""
 
     statistics: Sequence[Statistic]
@@ -207,19 +225,25 @@ class ClusterSums:
     @classmethod
     def of(cls, asked: Asked, groups: Clusters) -> ClusterSums:
         """Features depend on what raters said of an item alone, so items that were rated alike are worked once."""
-        grouped = asked.codes[groups.order]
+        grouped = np.asfortranarray(asked.codes[groups.order])  # a column, which is a rater, is read at a time
+        row_of = groups.row_of
         first, of_item, _ = _numbered(_row_keys(grouped))
-        features = [statistic.features(grouped[first]).astype(float) for statistic in asked.statistics]
-        edges = np.cumsum([0, *(one.shape[1] for one in features)])
-        every = np.hstack(features) if features else np.zeros((len(first), 0))
+        sums = []
+        for statistic in asked.statistics:
+            added = statistic.sums_by_row(grouped, row_of, len(groups.starts))
+            if added is None:
+                added = groups.sums(statistic.features(grouped[first]).astype(float)[of_item])
+            sums.append(added)
+        edges = np.cumsum([0, *(one.shape[1] for one in sums)])
+        every = np.hstack(sums) if sums else np.zeros((len(groups.starts), 0))
         columns, place_of = _different(every.T)
         places = tuple(place_of[start:end] for start, end in pairwise(edges.tolist()))
-        return cls(asked.statistics, groups.sums(np.ascontiguousarray(columns.T)[of_item]), places)
+        return cls(asked.statistics, np.ascontiguousarray(columns.T), places)
 
     def values_of(self, totals: Floats) -> Iterator[Floats]:
         """What each statistic makes of these rows of sums."""
         for statistic, places in zip(self.statistics, self.places, strict=True):
-            yield statistic.formula(totals[:, places]).value
+            yield statistic.values_alone(totals.T[places].T)
 
     def n_comparable(self, times: Counts) -> tuple[int, ...]:
         """By statistic, the clusters with an item that it can compare."""
@@ -247,22 +271,31 @@ def _different(rows: Floats) -> tuple[Floats, Counts]:
     return whole[first], place_of
 
 
-def _totals(blocks: Iterable[Floats], together: Floats) -> Iterator[Floats]:
-    """Sums of many resamples at a time, as a formula takes hardly longer for them than for a few."""
+def _totals(blocks: Iterable[Floats], together: Floats, n_clusters: int) -> Iterator[Floats]:
+    """Sums of many resamples at a time, as a formula takes hardly longer for them than for a few. A feature, which is a
+    column, lies together in memory."""
     waiting: list[Floats] = []
     n_cells = 0
-    for counts in _ahead(blocks):
-        waiting.append(counts @ together)
-        n_cells += waiting[-1].size
+    is_small = np.abs(together).max(initial=0) * n_clusters < EXACT_IN_FLOAT32 and (together == np.rint(together)).all()
+    kind = np.float32 if is_small else np.float64
+    columns: npt.NDArray[Any] = np.ascontiguousarray(together.T, dtype=kind)
+    step = ONE_THREAD // max(columns.size, 1)
+    for counts in blocks:
+        few = len(counts) if step < FEW_RESAMPLES else step
+        for start in range(0, len(counts), few):
+            some: Floats = columns @ counts[start : start + few].T.astype(kind, copy=False)
+            waiting.append(some.astype(float, copy=False))
+            n_cells += waiting[-1].size
         if n_cells >= BLOCK_CELLS // 2:
-            yield np.concatenate(waiting)
+            yield np.concatenate(waiting, axis=1).T
             waiting, n_cells = [], 0
     if waiting:
-        yield np.concatenate(waiting)
+        yield np.concatenate(waiting, axis=1).T
 
 
 def _ahead(blocks: Iterable[Floats]) -> Iterator[Floats]:
-    """The next block is drawn while this one is worked: each takes about half of the time."""
+    """The next block is drawn while this one is worked: each takes about half of the time. For a single block a thread
+    would only cost."""
     coming = iter(blocks)
     with ThreadPoolExecutor(1) as drawing:
         following = drawing.submit(next, coming, None)
@@ -277,13 +310,18 @@ def draws(
     """Blocks (n, n_rows) of how often each row comes when as many clusters are drawn as there are. Where `alike` says
     for each row which others count with it, they are counted together, and the draws stay what they were."""
     n_rows, n_clusters = len(times), int(times.sum())
-    block = max(1, BLOCK_CELLS // max(n_rows, n_features))
+    block = _block(n_rows, n_features)
     for start in range(0, n_resamples, block):
         size = min(block, n_resamples - start)
         if alike is None and n_rows * COST_OF_BINOMIAL < n_clusters:
             yield rng.multinomial(n_clusters, times / n_clusters, size=size).astype(float)
         else:
             yield _counted(times, rng=rng, size=size, alike=alike)
+
+
+def _block(n_rows: int, n_features: int) -> int:
+    """How many resamples are worked at once."""
+    return max(1, BLOCK_CELLS // max(n_rows, n_features))
 
 
 def all_resamples(times: Counts) -> tuple[Floats, Counts]:

@@ -26,6 +26,8 @@ REASONS = (
     "too_few_items",  # fewer items than the method needs
     "not_random",  # the labelled items were picked by their score, so they stand for themselves alone
     "pilot_too_small",  # too little to simulate a study from
+    "not_observed",  # what is asked was not observed anywhere
+    "no_mixture",  # no mixture of the two conditions comes to the rate it is to have
 )
 INTERVAL_REASONS = (
     *REASONS,  # no value, so no interval

@@ -62,8 +62,17 @@ class Statistic(ABC):
     def account(self, codes: Codes, times: Counts) -> Account:
         """What was used and what was left out, or why there is no value; row i stands for `times[i]` items."""
 
+    def values_alone(self, sums: Floats) -> Floats:
+        """The values of `formula` alone, for the many rows of resamples."""
+        return self.formula(sums).value
+
+    def sums_by_row(self, codes: Codes, row_of: Counts, n_rows: int) -> Floats | None:
+        """(n_rows, n_features): the features of the items of each row added up, where that is had without making them,
+        and exactly the same. `row_of` (n_items,) never falls."""
+        return None
+
     def point(self, codes: Codes, times: Counts) -> Estimate:
-        return self.formula((times @ self.features(codes))[None])
+        return self.formula((times.astype(float) @ self.features(codes))[None])
 
     def figure(self, codes: Codes, times: Counts | None = None) -> Figure:
         """`times` where each row of `codes` stands for so many items that were rated alike."""
@@ -102,10 +111,12 @@ def beyond_chance(observed: Floats, expected: Floats, *, defined: Mask) -> Float
 
 def category_counts(codes: Codes, n_categories: int) -> Counts:
     """(n_items, n_categories): how many raters chose each category of each item."""
-    by_rater = np.ascontiguousarray(codes.T)  # adding whole columns is several times faster than along short rows
+    kind = np.int8 if n_categories <= 127 else codes.dtype
+    by_rater = np.ascontiguousarray(codes.T.astype(kind, copy=False))  # whole columns add several times faster
+    few = np.uint8 if len(by_rater) <= 255 else np.int64
     counts = np.empty((len(codes), n_categories), dtype=np.int64)
     for category in range(n_categories):
-        counts[:, category] = (by_rater == category).sum(axis=0)
+        counts[:, category] = np.add.reduce((by_rater == category).view(np.uint8), axis=0, dtype=few)
     return counts
 
 

@@ -14,7 +14,7 @@ from annotate.management.said import SaidCommand, project_called, seed_word
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import words
-from scoring.comparing import ITEM, PHASES, Table, table_agreement, unknown_choice
+from scoring.comparing import ITEM, PHASES, Table, table_agreement
 from scoring.models import Report
 from scoring.reports import recompute, shown_report
 from scoring.spreadsheet import KINDS, read_records, read_table
@@ -33,6 +33,9 @@ NUMBERS = {
 }  # fmt: skip
 OF_LEVEL = {"interval": "number", "jaccard": "list", "masi": "list"}
 """What labels are: of these statistics, and of alpha by its level. All others are about texts."""
+
+OTHER_UNIT = {"span_f1", "sign_flip_test"}
+"""To these the param `unit` is not the name of what is a cluster."""
 
 TEXTS = {"rater", "rater_a", "rater_b", "judge", "reference", "predicted", "a", "b", "comparison", "factor"}
 """Params that name what stands in a cell, so that 1 is the text of the cell and no number."""
@@ -67,6 +70,8 @@ class Command(SaidCommand):
         parser.add_argument("--labels-are", choices=KINDS, help="of the statistic; as it takes them unless given")
 
     def act(self, *, project, measure, phase, protocol, csv, metric, **options):
+        if metric is not None or options["param"] or given_params(options):
+            return self.act_metric(csv if project is None else None, metric, **options)
         if (project is None) == (csv is None):
             raise Refused(
                 Problem(
@@ -76,8 +81,6 @@ class Command(SaidCommand):
                     remedy=gettext_noop("Give PROJECT, or --csv FILE."),
                 )
             )
-        if metric is not None or options["param"] or options["judge"] or options["epsilon"] is not None:
-            return self.act_metric(csv, metric, **options)
         if csv is None:
             found = project_called(project)
             if options["report"] is not None:
@@ -106,12 +109,12 @@ class Command(SaidCommand):
                 )
             )
         if metric not in metrics():
-            raise Refused(unknown_choice("metric", metrics()))
+            raise Refused(unknown_metric())
         params = {**dict(options["param"]), **given_params(options)}
         kind = options["labels_are"] or kind_of(metric, params)
         columns = {name: options[name] for name in ("item", "rater", "label", "cluster")}
         if options["categories"]:
-            params.setdefault("categories", [KINDS[kind](one) if kind == "number" else one for one in options["categories"]])
+            params.setdefault("categories", declared(options["categories"], kind))
         table = read_records(csv, **columns, kind=kind)
         self.outcome, self.metric = figure_of(metric, table, params, options["seed"], csv.name), metric
         return {
@@ -127,8 +130,7 @@ class Command(SaidCommand):
         if "metric" in result:
             yield csv_line(result["file"], ITEM if result["clusters"] == "each item its own" else result["clusters"])
             yield words.sentence(self.outcome, self.metric)
-            table = words.confusion_table(self.outcome)
-            if table is not None:
+            for table in filter(None, (words.confusion_table(self.outcome), words.annotators_table(self.outcome))):
                 yield ""
                 yield from table_lines(table)
             return
@@ -194,8 +196,7 @@ def given_params(options: dict[str, Any]) -> dict[str, Any]:
 
 def kind_of(metric: str, params: dict[str, Any]) -> str:
     """What the labels of this statistic are."""
-    inner = params["bootstrap_of"] if isinstance(params.get("bootstrap_of"), dict) else {}
-    name, level = inner.get("metric", metric), inner.get("level", params.get("level"))
+    name, level = statistic_of(metric, params)
     if name in LISTS:
         return "list"
     if name in NUMBERS:
@@ -203,28 +204,58 @@ def kind_of(metric: str, params: dict[str, Any]) -> str:
     return OF_LEVEL.get(str(level), "text")
 
 
+def declared(categories: list[str], kind: str) -> list[Any]:
+    """The categories as labels are read; what lists hold are texts."""
+    if kind != "number":
+        return categories
+    try:
+        return [KINDS[kind](one) for one in categories]
+    except ValueError:
+        raise Refused(
+            Problem(
+                code="bad_params",
+                field="--categories",
+                expected=gettext_noop("Numbers, as the labels are."),
+                remedy=gettext_noop("Correct the list, or say with --labels-are what the labels are."),
+            )
+        ) from None
+
+
+def statistic_of(metric: str, params: dict[str, Any]) -> tuple[str, Any]:
+    """Its name and level; of a bootstrap those of what it is of."""
+    inner = params["bootstrap_of"] if isinstance(params.get("bootstrap_of"), dict) else {}
+    return str(inner.get("metric", metric)), inner.get("level", params.get("level"))
+
+
 def figure_of(metric: str, table: Table, params: dict[str, Any], seed: int, name: str) -> Outcome:
     """The figure, with its interval where the statistic has one; Refused where it cannot be asked of this file."""
-    drawn = {"seed": seed} | ({} if table.cluster_of is None else {"cluster_of": table.cluster_of})
-    try:
-        figure = compute(metric, table.triples, params)
-    except (BadParams, RatingsError) as refusal:
-        if not isinstance(refusal, BadParams) or table.cluster_of is None:
-            raise Refused(not_taken(name, refusal)) from None
-        figure = None  # perhaps it needs to know the clusters
-    try:
-        return compute(metric, table.triples, drawn | params)
-    except (BadParams, RatingsError) as refusal:
-        if figure is None:
-            raise Refused(not_taken(name, refusal)) from None
-        return figure
+    drawn: dict[str, Any] = {"seed": seed}
+    if table.cluster_of is not None:
+        drawn["cluster_of"] = table.cluster_of
+    named = {} if statistic_of(metric, params)[0] in OTHER_UNIT else {"unit": table.unit}
+    for more in (drawn | named, drawn, {}):  # what not every statistic takes
+        try:
+            return compute(metric, table.triples, more | params)
+        except (BadParams, RatingsError) as refusal:
+            refused = refusal
+    raise Refused(not_taken(name, refused))
+
+
+def unknown_metric() -> Problem:
+    return Problem(
+        code="unknown_metric",
+        field="--metric",
+        expected=gettext_noop("One of: %(allowed)s."),
+        remedy=gettext_noop("Choose one of these; case counts."),
+        params={"allowed": ", ".join(metrics())},
+    )
 
 
 def not_taken(name: str, refusal: ValueError) -> Problem:
     return Problem(
         code=getattr(refusal, "code", "") or "bad_params",
         file=name,
-        expected=gettext_noop("%(why)s"),
+        expected=gettext_noop("This cannot be computed: %(why)s"),
         remedy=gettext_noop("Correct the file, or --param, --categories and --judge."),
         params={"why": str(refusal)},
     )

@@ -62,6 +62,15 @@ def test_items_where_both_found_nothing_are_counted_and_match_as_sets():
     assert (exact.n_items, exact.left_out, exact.value) == (5, {}, 2 / 5)
 
 
+def test_a_mean_over_items_says_which_it_could_not_read():
+    precision, recall = (
+        group_agreement(REFERENCE, PREDICTED, stat=stat, aggregate="macro").figure() for stat in ("precision", "recall")
+    )
+
+    assert precision.left_out == {"both_empty": 1, "predicted_empty": 1}
+    assert recall.left_out == {"both_empty": 1, "reference_empty": 1}
+
+
 def test_a_multiset_counts_a_repeat_each_time():
     assert value([[["a"], ["a"], ["b"]]], [[["a"], ["a"], ["a"]]], repeats="each") == pytest.approx(2 * 2 / 6)
     assert value([[["a"], ["a"], ["b"]]], [[["a"], ["a"], ["a"]]], repeats="once") == pytest.approx(2 * 1 / 3)
@@ -171,7 +180,7 @@ def test_groups_are_what_sets_and_multisets_say(sides, ordered, repeats):
     one, other = [a for a, _ in sides], [b for _, b in sides]
     for stat in ("precision", "recall", "f1", "jaccard"):
         micro = wanted(stat, pairs)
-        of_items = [one for pair in pairs if (one := wanted(stat, [pair])) is not None]
+        of_items = [item for pair in pairs if (item := wanted(stat, [pair])) is not None]
         options = {"ordered_within": ordered, "repeats": repeats, "stat": stat}
 
         figure = group_agreement(one, other, **options).figure()
@@ -205,7 +214,7 @@ def test_order_of_items_and_names_of_steps_play_no_part(sides, data):
 def test_two_statistics_share_the_draw_of_a_report():
     reference = [[["a"], ["b"]] for _ in range(30)]
     predicted = [[["a"]] if i % 3 else [["a"], ["c"]] for i in range(30)]
-    clusters = [i // 3 for i in range(30)]
+    clusters = [i // 4 for i in range(30)]
     drawing = Drawing(unit="run", seed=5, n_resamples=400)
     f1, exact = group_agreement(reference, predicted), group_agreement(reference, predicted, stat="exact")
 

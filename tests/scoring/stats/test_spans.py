@@ -268,7 +268,7 @@ def test_the_interval_is_that_of_copying_the_drawn_clusters():
     for drawn in product("xyz", repeat=3):
         items = [i for name in drawn for i, cluster in enumerate(clusters) if cluster == name]
         values.append(value([one[i] for i in items], [other[i] for i in items]))
-    defined = [one for one in values if one is not None]
+    defined = [f1 for f1 in values if f1 is not None]
     assert found.share_undefined == pytest.approx(1 - len(defined) / 27)
     assert (found.interval.low, found.interval.high) == pytest.approx(tuple(np.quantile(defined, [0.025, 0.975])))
 
@@ -306,7 +306,11 @@ def test_a_rater_who_marked_twice_is_one_rater():
 @settings(max_examples=100, deadline=None)
 @given(marked=st.lists(spans, max_size=4))
 def test_passages_are_the_connected_parts_of_who_overlaps_whom(marked):
-    every = [(s, e, who) for who, side in enumerate(marked) for s, e, _ in checked_spans(side, item=0, rater=who, match_label=False)]
+    every = [
+        (start, end, who)
+        for who, side in enumerate(marked)
+        for start, end, _ in checked_spans(side, item=0, rater=who, match_label=False)
+    ]
     parts = [{one} for one in every]
     for one, other in product(every, repeat=2):
         if overlaps(one, [other]):
@@ -315,8 +319,10 @@ def test_passages_are_the_connected_parts_of_who_overlaps_whom(marked):
 
     found = marked_together(dict(enumerate(marked)))
 
-    expected = sorted((min(s for s, _, _ in part), max(e for _, e, _ in part), tuple(sorted({w for *_, w in part})))
-                      for part in parts)  # fmt: skip
+    expected = sorted(
+        (min(start for start, _, _ in part), max(end for _, end, _ in part), tuple(sorted({who for *_, who in part})))
+        for part in parts
+    )
     assert [(one.start, one.end, one.raters) for one in found] == expected
 
 
