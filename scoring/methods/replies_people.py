@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.records import Record
-from scoring.methods.replies_read import FAIL, PASS, Mask, Panel, Text, Texts, fails, panel_of
+from scoring.methods.replies_read import FAIL, PASS, Panel, Text, Texts, fails, panel_of
 from scoring.methods.replies_schema import LABELS, NEEDS, READABLE, SPAN_TYPES, UNREPAIRABLE
-from scoring.methods.tables import Asked, By, Grid, Plan, Row, Words, coded, count_row, median_row
+from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, coded, count_row, median_row
 from scoring.stats.chance import CohenKappa, FleissKappa, MeanPairwiseKappa, distances_of
 from scoring.stats.majority import KappaWithMajority, ShareWithMajority, Ties
 from scoring.stats.ratings import MISSING, Codes
@@ -20,6 +21,11 @@ from scoring.stats.spans import marked_together, overlaps
 from scoring.stats.statistic import Statistic
 from scoring.stats.sums import mean, share
 
+SPAN_WORDS = {
+    "definition": gettext_noop("missing definition"),
+    "reference": gettext_noop("unresolved reference"),
+    "background": gettext_noop("missing background"),
+}
 VERDICTS = (gettext_noop("pass"), gettext_noop("fail"))
 RULES = {
     "fail": gettext_noop("ties fail"),
@@ -29,26 +35,57 @@ RULES = {
 TIES: dict[str, Ties] = {"fail": ("toward", FAIL), "pass": ("toward", PASS), "exclude": "exclude"}
 UNWEIGHTED = distances_of("unweighted", n_categories=2, weight_matrix=None)
 LABELLED = gettext_noop("labelled texts")
+PAIRWISE = gettext_noop("mean pairwise kappa of fail and pass")
+MANY_PEOPLE = gettext_noop("More than %(n)s annotators: pairs are not compared one by one.")
+MOST_PAIRED = 20
+"""Pairs of a larger panel are not compared one by one: 190 of 20 people, thousands of a hundred."""
 BOTH_JUDGED = gettext_noop("texts that people and reader judged")
 
 
-def people_plans(texts: Texts, settings: Mapping[str, Any], *, name: str = "people") -> Iterator[Plan | Grid]:
+PEOPLE_TITLES: dict[str, Words] = {
+    "gold": gettext_noop("Labels of people"),
+    "agreement": gettext_noop("Agreement of people"),
+    "others": gettext_noop("Each annotator and the majority of the others"),
+    "confusion": gettext_noop("Reader and majority of people, texts"),
+    "reader": gettext_noop("Reader and majority of people"),
+    "doses": gettext_noop("Gaps, and how many people fail it"),
+    "spans": gettext_noop("Spans that people marked"),
+    "time": gettext_noop("Reading time"),
+}
+BLIND_TITLES: dict[str, Words] = {
+    "gold": gettext_noop("Blind comparison: labels of people"),
+    "agreement": gettext_noop("Blind comparison: agreement of people"),
+    "others": gettext_noop("Blind comparison: each annotator and the majority of the others"),
+    "confusion": gettext_noop("Blind comparison: reader and majority of people, texts"),
+    "reader": gettext_noop("Blind comparison: reader and majority of people"),
+    "doses": gettext_noop("Blind comparison: gaps, and how many people fail it"),
+    "spans": gettext_noop("Blind comparison: spans that people marked"),
+    "time": gettext_noop("Blind comparison: reading time"),
+}
+
+
+def people_plans(texts: Texts, settings: Mapping[str, Any], *, is_blind: bool = False) -> Iterator[Plan | Grid]:
     """Every table over texts that people labelled; none where nobody did."""
     texts = texts.only(lambda one: one.annotations)
     if not texts.all:
         return
+    titles, head = (BLIND_TITLES, "blind") if is_blind else (PEOPLE_TITLES, "people")
     panel = panel_of(texts, settings)
-    yield Plan(f"{name}_gold", gettext_noop("Labels of people"), gold_rows(texts, panel, settings))
-    yield Plan(f"{name}_agreement", gettext_noop("Agreement of people"), agreement_rows(texts, settings))
-    others = gettext_noop("Each annotator and the majority of the others")
-    yield Plan(f"{name}_others", others, other_rows(texts, settings))
+    many = len(texts.annotators()) > MOST_PAIRED
+    note: tuple[Words, ...] = (Said(MANY_PEOPLE, {"n": MOST_PAIRED}),) if many else ()
+
+    def plan(name: str, rows: Sequence[Asked | Row], *notes: Words) -> Plan:
+        return Plan(f"{head}_{name}", titles[name], rows, notes)
+
+    yield plan("gold", gold_rows(texts, panel, settings))
+    yield plan("agreement", agreement_rows(texts, settings), *note)
+    yield plan("others", other_rows(texts, settings))
     if texts.judged.any():
-        reader, doses = gettext_noop("Reader and majority of people"), gettext_noop("Gaps, and how many people fail it")
-        yield confusion(texts, panel, settings, name=f"{name}_confusion")
-        yield Plan(f"{name}_reader", reader, majority_rows(texts, panel, settings))
-        yield Plan(f"{name}_doses", doses, dose_rows(texts, panel, settings))
-    yield Plan(f"{name}_spans", gettext_noop("Spans that people marked"), span_rows(texts, settings))
-    yield Plan(f"{name}_time", gettext_noop("Reading time"), time_rows(texts, panel, settings))
+        yield confusion(texts, panel, settings, name=f"{head}_confusion", title=titles["confusion"])
+        yield plan("reader", majority_rows(texts, panel, settings))
+        yield plan("doses", dose_rows(texts, panel, settings))
+    yield plan("spans", span_rows(texts, settings))
+    yield plan("time", time_rows(texts, panel, settings))
 
 
 def gold_label(text: Text, majority: int) -> str | None:
@@ -90,23 +127,25 @@ def gold_rows(texts: Texts, panel: Panel, settings: Mapping[str, Any]) -> list[A
 
 
 def by_rule(words: str) -> By:
-    return ((gettext_noop("ties"), words),)
+    return ((gettext_noop("ties"), Said(words)),)
 
 
 def agreement_rows(texts: Texts, settings: Mapping[str, Any]) -> list[Asked | Row]:
-    """Of fail and pass, and of the three labels. In a blind comparison a pair shares the items of which both read the
-    same version, as each version is an item of its own."""
+    """Of fail and pass, and of the three labels; of each pair where the panel is not very large. In a blind comparison
+    a pair shares the texts of which both read the same version, as each version is a text of its own."""
     two, three = texts.labels(fails), texts.labels(lambda one: LABELS.index(one["label"]))
-    times = np.ones(len(two), dtype=np.int64)
-    pairwise = MeanPairwiseKappa.of(two, times, UNWEIGHTED, min_common=settings["min_common"])
     listed: tuple[tuple[str, Words, Statistic, Codes], ...] = (
         ("fleiss", gettext_noop("Fleiss' kappa of fail and pass"), FleissKappa(2), two),
         ("fleiss_labels", gettext_noop("Fleiss' kappa of the three labels"), FleissKappa(len(LABELS)), three),
-        ("pairwise_kappa", gettext_noop("mean pairwise kappa of fail and pass"), pairwise, two),
     )
     rows: list[Asked | Row] = [coded_row(texts, *one) for one in listed]
     names = texts.annotators()
-    for kappa in (CohenKappa(UNWEIGHTED, a, b) for a in range(len(names)) for b in range(a + 1, len(names))):
+    if len(names) > MOST_PAIRED:
+        return rows
+    times = np.ones(len(two), dtype=np.int64)
+    pairwise = MeanPairwiseKappa.of(two, times, UNWEIGHTED, min_common=settings["min_common"])
+    rows.append(coded_row(texts, "pairwise_kappa", PAIRWISE, pairwise, two))
+    for kappa in (CohenKappa(UNWEIGHTED, a, b) for a, b in combinations(range(len(names)), 2)):
         by = ((gettext_noop("pair"), f"{names[kappa.first]} / {names[kappa.second]}"),)
         rows.append(coded_row(texts, "pair_kappa", gettext_noop("Cohen's kappa"), kappa, two, by))
     return rows
@@ -150,7 +189,7 @@ def against_majority(texts: Texts, majority: np.ndarray[Any, np.dtype[np.int64]]
     return np.column_stack([majority, reader])
 
 
-def confusion(texts: Texts, panel: Panel, settings: Mapping[str, Any], *, name: str) -> Grid:
+def confusion(texts: Texts, panel: Panel, settings: Mapping[str, Any], *, name: str, title: Words) -> Grid:
     codes = against_majority(texts, panel.majority(settings["tie_rule"]))
     both = codes[(codes >= 0).all(axis=1)]
     order = (FAIL, PASS)
@@ -158,7 +197,7 @@ def confusion(texts: Texts, panel: Panel, settings: Mapping[str, Any], *, name: 
     words = tuple(VERDICTS[one] for one in order)
     return Grid(
         name,
-        gettext_noop("Reader and majority of people, texts"),
+        title,
         gettext_noop("majority"),
         gettext_noop("reader"),
         words,
@@ -180,7 +219,7 @@ def majority_rows(texts: Texts, panel: Panel, settings: Mapping[str, Any]) -> li
             "few_others": int((~panel.enough).sum()),
         }
         by = by_rule(RULES[rule])
-        shares: tuple[tuple[str, Words, Mask, Mask, Words], ...] = (
+        shares: tuple[tuple[str, Words, Any, Any, Words], ...] = (
             ("reader_accuracy", gettext_noop("equal"), people == reader, both, BOTH_JUDGED),
             (
                 "reader_recall",
@@ -269,7 +308,7 @@ def dose_rows(texts: Texts, panel: Panel, settings: Mapping[str, Any]) -> list[A
     return rows
 
 
-def marked(text: Text) -> dict[str, list[tuple[int, int, str]]]:
+def marked(text: Text) -> dict[Hashable, list[tuple[int, int, str]]]:
     """The spans of each annotator who fails the text."""
     return {
         one["annotator"]: [(span["start"], span["end"], span["type"] or "") for span in one["spans"] or []]
@@ -338,7 +377,7 @@ def spans_per_annotation(failing: list[tuple[str, Record]]) -> list[Asked | Row]
             share([kind == one for _, kind in spans], has_type),
             [cluster for cluster, _ in spans],
             gettext_noop("spans with a type"),
-            ((gettext_noop("type"), one),),
+            ((gettext_noop("type"), Said(SPAN_WORDS[one])),),
         )
         for one in SPAN_TYPES
     ]
@@ -358,7 +397,7 @@ def time_rows(texts: Texts, panel: Panel, settings: Mapping[str, Any]) -> list[A
         for verdict in (FAIL, PASS):
             of_verdict = [note for said, note in pairs if said == verdict and note[clock] is not None]
             settled = [note for note in of_verdict if not note["after_break"]]
-            by: By = ((gettext_noop("majority"), VERDICTS[verdict]),)
+            by: By = ((gettext_noop("majority"), Said(VERDICTS[verdict])),)
             base = gettext_noop("annotations")
             seconds = [note[clock] / 1000 for note in of_verdict]
             rows.append(median_row(f"reading_{clock}", name, seconds, base, by, unit="seconds"))

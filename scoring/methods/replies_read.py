@@ -71,6 +71,10 @@ class Texts:
     def only(self, is_so: Callable[[Text], Any]) -> Texts:
         return Texts([one for one in self.all if is_so(one)])
 
+    def of_arm(self, arm: str) -> Texts:
+        """Of written texts those of one condition."""
+        return self.only(lambda one: one.values["condition"] == arm)
+
     @property
     def judged(self) -> Mask:
         return self.where(lambda one: one.failed is not None)

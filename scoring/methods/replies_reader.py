@@ -1,4 +1,4 @@
-"""What the reader and the checker say of texts: how many fail, why, by what; gaps and where they are; the work before."""
+"""What the reader and the checker say of texts: how many fail and why, gaps and where they are, the work before."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def gap_rows(texts: Texts) -> list[Asked | Row]:
     rows.append(
         texts.asked(
             "early_gap",
-            gettext_noop("first gap in the first third of the reply"),
+            gettext_noop("first gap in the first third"),
             share(is_early, placed, left_out={"not_observed": int((has & ~placed).sum())}),
             gettext_noop("replies with a gap whose place is known"),
         )

@@ -69,8 +69,14 @@ UNITS: dict[str, Unit] = {
     "tokens": Unit(1, 1, gettext_noop("tokens")),
 }
 
-By = tuple[tuple[str, str], ...]
-"""A break-down: pairs of what it is by (a message id such as `model`) and the value in the records."""
+By = tuple[tuple[str, str | Said], ...]
+"""A break-down: pairs of what it is by (a message id such as `model`) and the value: a text as the records have it, or
+words of ours as Said."""
+
+
+def by_words(by: By, translate: Translate = str) -> dict[str, str]:
+    """The values of a break-down in words, by the message ids of what they are by."""
+    return {what: value.words(translate) if isinstance(value, Said) else value for what, value in by}
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class Row:
         return {
             "metric": self.metric,
             "name": words_of(self.name, translate),
-            "by": dict(self.by),
+            "by": by_words(self.by, translate),
             "unit": self.unit,
             "denominator": words_of(self.denominator, translate),
             "k": plain(self.k),
@@ -233,7 +239,7 @@ class MethodReport:
         for one in self.tables:
             if isinstance(one, Table) and table in (None, one.name):
                 for row in one.rows:
-                    if row.metric == metric and dict(row.by) == by:
+                    if row.metric == metric and by_words(row.by) == by:
                         return row
         raise KeyError((metric, by))
 

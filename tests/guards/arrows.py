@@ -19,7 +19,7 @@ PURE_KINDS = (*TEXTS, "annotate.kinds.base")
 BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
-    "annotate.release_queries",
+    *("annotate.release_queries", "annotate.review_queries"),
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
@@ -86,7 +86,7 @@ ROWS = (
         ("config.env", "config.celery", "config.broker", "config.logs", "django", "csp", "celery"),
     ),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
-    Row("shapes that pages draw", files("scoring", ("charts", "lanes")), TEXTS),
+    Row("shapes that pages draw", ("scoring/charts.py",), TEXTS),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
@@ -96,6 +96,12 @@ ROWS = (
         "form.py or kind.py of a kind",
         ("annotate/kinds/*/form.py", "annotate/kinds/*/kind.py"),
         ("django", *PURE_KINDS, OWN),
+    ),
+    Row(
+        "template tags of a kind",
+        ("annotate/kinds/*/templatetags/*.py",),
+        ("django", *PURE_KINDS, "annotate.kinds.*"),
+        ("annotate.kinds.*.kind", "annotate.kinds.registry"),
     ),
     Row(
         "a kind's folder",
@@ -114,8 +120,8 @@ ROWS = (
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row("parquet.py, the program of a child", ("annotate/parquet.py",), ("pyarrow",)),
     Row(
-        "annotate/release_queries.py",
-        ("annotate/release_queries.py",),
+        "annotate/release_queries.py or review_queries.py",
+        ("annotate/release_queries.py", "annotate/review_queries.py"),
         ("django", *TEXTS, "annotate.models", "annotate.lead_queries"),
     ),
     Row("waking.py", ("annotate/waking.py",), ("django", "celery")),
@@ -178,8 +184,8 @@ ROWS = (
         (
             *("scoring/management/*", "scoring/api/*"),
             *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
-            *files("scoring", ("agreement_shown", "compared_views", "item_views")),
-            *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks", "words")),
+            *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views")),
+            *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks", "words", "method_words")),
         ),
         (ANYTHING,),
         ("config",),
