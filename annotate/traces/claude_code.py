@@ -3,7 +3,8 @@
 A trace is a session; a session resumed under another id (its first line follows a line of the first one) goes on in the
 same trace. The id is `sessionId`, else the name of the file. A subagent's lines under an `agentId`, or in a file of
 their own, are a trace of their own without a requester, as it was an agent that asked (`other`, "calling agent");
-inside another session they are private. After `/clear` a new session of the same trace begins; after a compaction it goes on.
+inside another session they are private. After `/clear` a new session of the same trace begins; after a compaction it
+goes on.
 
 Requester: the text and images of `user` lines that a person typed, prompts that waited while the agent worked, and
 slash commands with arguments, unless the program carried them out itself. What the program puts into `user` lines

@@ -1,5 +1,5 @@
 """Conversations of OpenHands (once OpenDevin): a file that is a list of events, or records of a benchmark or of the
-issue resolver (`output.jsonl`) with the events in `history`; also lists of steps. SWE-bench predictions are passed over.
+issue resolver (`output.jsonl`) with the events in `history`; also lists of steps. Predictions are passed over.
 
 Requester: messages with the source `user`, but not the task of a delegate nor a benchmark's standing answer. Reply: a
 `message` of the agent, and `finish` or `reject` with its last words. Call: every other action, in the agent's message

@@ -1,5 +1,5 @@
 """The import cases of `fixtures/reference/bad-input.jsonl` on our own format: 2xx is accepted, 4xx is refused with the
-case's code and names. IN-18 (gzip) is in `test_packed.py` and `test_bad_uploads.py`; IN-35 is in `test_importing.py`."""
+case's code and names. IN-18 (gzip) is in `test_bad_uploads.py`, IN-35 in `test_importing.py`."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""What every reader owes, whatever its format: found by content alone, exact about what is its own, total, documented."""
+"""What every reader owes, whatever its format: told by content alone, exact, total, documented."""
 
 import io
 import itertools

@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from scoring.methods.delivery import METHOD, SCHEMA
+from scoring.methods.delivery import METHOD
+from scoring.methods.delivery_schema import SCHEMA
 from scoring.methods.records import RecordsRefused, records_of
 from scoring.methods.tables import BadSetting
 from scoring.stats.significance import holm

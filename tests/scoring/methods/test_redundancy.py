@@ -9,15 +9,10 @@ from pathlib import Path
 import pytest
 
 from scoring.methods.records import RecordsRefused, records_of
-from scoring.methods.redundancy import (
-    METHOD,
-    SCHEMA,
-    TYPES,
-    Ranked,
-    precision_at,
-    precision_at_ties,
-    step_disagreements,
-)
+from scoring.methods.redundancy import METHOD
+from scoring.methods.redundancy_detection import Ranked, precision_at, precision_at_ties
+from scoring.methods.redundancy_experts import step_disagreements
+from scoring.methods.redundancy_schema import SCHEMA, TYPES
 from scoring.methods.tables import BadSetting
 from scoring.stats.groups import triplet
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from scoring.methods.records import RecordsRefused, records_of
-from scoring.methods.revision import METHOD, SCHEMA, identity, stratum
+from scoring.methods.revision import METHOD
+from scoring.methods.revision_schema import SCHEMA
+from scoring.methods.revision_teams import identity, stratum
 from tests.scoring.methods.test_redundancy import REFERENCE, ROWS, in_another_order, reproduced, value
 
 CRITICAL = "critical_evaluation"

@@ -71,7 +71,7 @@ def test_it_is_what_the_paper_says_item_by_item(numeric, seed):
 
 def test_a_small_example_by_hand():
     # Three people, four items; the judge says what h0 does, so beside h0 every item is a tie: v = w = 1.
-    # Beside h1 (others h0, h2): items 0 and 2 tie; on item 1 h1 agrees with h2 (1/2) and the judge with h0 (1/2), a tie;
+    # Beside h1 (others h0, h2): items 0 and 2 tie; on item 1 h1 agrees with h2 (1/2), the judge with h0 (1/2), a tie;
     # on item 3 h1 agrees with nobody, the judge with both: w = 1, v = 0. So w = 1, v = 3/4, d = -1/4.
     # Beside h2: item 3 has h2 and the judge at 1/2 each (with h0), item 1 one each: ties throughout.
     people = [[0, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 0]]

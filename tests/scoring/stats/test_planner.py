@@ -7,6 +7,7 @@ from scoring.stats.chance import CohenKappa, FleissKappa, distances_of
 from scoring.stats.compute import compute
 from scoring.stats.planner import MIN_CLUSTERS, SIZES, RateOfCategory, plan
 from scoring.stats.registry import BadParams
+from scoring.stats.resampling import bootstrap
 from scoring.stats.results import FLAGS, REASONS
 
 
@@ -69,8 +70,6 @@ def test_half_of_the_width_takes_four_times_the_clusters():
 def test_a_study_of_the_planned_size_has_the_wanted_width():
     codes, clusters = pilot(2, n_clusters=60)
     needed = planned(codes, clusters, raters=[3]).needed[0]
-
-    from scoring.stats.resampling import bootstrap
 
     widths = []
     for seed in range(12):

@@ -238,5 +238,5 @@ def test_a_wrong_param_or_label_is_named():
     data = [["i1", "ana", "ok"], ["i1", "J", "ok"]]
     with pytest.raises(BadParams, match="'fine' is no category"):
         compute("prediction_powered", data, {"judge": "J", "positive": "fine"})
-    with pytest.raises(UnknownLabel, match="'ok' is no number .item i1, rater ana"):
+    with pytest.raises(UnknownLabel, match=r"'ok' is no number \(item i1, rater ana"):
         compute("prediction_powered", data, {"judge": "J"})
