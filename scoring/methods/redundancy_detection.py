@@ -1,0 +1,156 @@
+"""Which steps detectors find by themselves: precision among their most confident predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotate.traces.base import gettext_noop
+from scoring.methods.redundancy_detectors import System, against_reference, answers_in
+from scoring.methods.redundancy_read import Study, cuts, triplets
+from scoring.methods.redundancy_schema import TYPES
+from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, count_row
+from scoring.stats.groups import Triplet
+from scoring.stats.statistic import Floats, Mask
+from scoring.stats.sums import Summed, mean, ratio_of_sums
+
+TOPS = (1, 5, 10)
+WIDE_SPREAD = 0.01
+"""Precision under the order of the model and under random orders of ties that differ by more is worth a note."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The predictions of one trajectory from most to least confident, one for each step; `hits` says which are gold.
+    `n_dropped` predicted a step a second time."""
+
+    hits: tuple[bool, ...]
+    confidence: tuple[float, ...]
+    types: tuple[str, ...] = ()
+    n_dropped: int = 0
+
+    @classmethod
+    def of(cls, answers: Iterable[Mapping[str, Any]], gold: Sequence[Triplet]) -> Ranked:
+        in_order = sorted(answers, key=lambda one: -one["confidence"])  # stable: ties keep the model's own order
+        first: dict[tuple[int, ...], tuple[Triplet, float]] = {}
+        for one in in_order:
+            first.setdefault(tuple(sorted(one["step"])), (triplets([one])[0], float(one["confidence"])))
+        right = set(gold)
+        return cls(
+            tuple(one in right for one, _ in first.values()),
+            tuple(confidence for _, confidence in first.values()),
+            tuple(one.type for one, _ in first.values()),
+            len(in_order) - len(first),
+        )
+
+
+def precision_at(ranked: Ranked, k: int, *, n: int | None = None) -> float:
+    """Hits among the first k, over min(k, n); 0 without predictions. `n` counts predictions unless it is given.
+
+    Checked against: golden-numbers.json r-predk-worked-*.
+    """
+    below = min(k, len(ranked.hits) if n is None else n)
+    return sum(ranked.hits[:k]) / below if below else 0.0
+
+
+def precision_at_ties(ranked: Ranked, k: int, *, n: int | None = None) -> float:
+    """The mean of `precision_at` over all orders of predictions with equal confidence."""
+    below = min(k, len(ranked.hits) if n is None else n)
+    expected, place = 0.0, 0
+    while place < min(k, len(ranked.hits)):
+        end = place
+        while end < len(ranked.hits) and ranked.confidence[end] == ranked.confidence[place]:
+            end += 1
+        expected += sum(ranked.hits[place:end]) * min(1.0, (k - place) / (end - place))
+        place = end
+    return expected / below if below else 0.0
+
+
+def detection(study: Study) -> list[Plan | Grid]:
+    """Prec@K: the mean over trajectories with gold steps. A failed call predicts nothing and scores 0."""
+    names = [name for name in study.scored if study.gold[name]]
+    clusters, columns = study.clusters(names), study.columns(names)
+    denominator = gettext_noop("trajectories with gold steps")
+    by_gold = study.settings["precision_of"] == "gold"
+    asked: list[Asked] = []
+    rows: list[Row] = []
+    whole: dict[System, Summed] = {}
+    notes: list[Words] = []
+    for system, records in answers_in(study, "detection").items():
+        ranked = [
+            Ranked.of((records[name]["answers"] if name in records else None) or (), study.gold[name]) for name in names
+        ]
+        is_asked = np.array([study.settings["missing_answers"] == "wrong" or name in records for name in names])
+        rank: dict[str, Callable[..., float]] = {"": precision_at, "_ties": precision_at_ties}
+        at = {
+            suffix: np.array(
+                [
+                    [of(one, k, n=len(study.gold[name]) if by_gold else None) for k in TOPS]
+                    for one, name in zip(ranked, names, strict=True)
+                ],
+                dtype=float,
+            ).reshape(-1, len(TOPS))
+            for suffix, of in rank.items()
+        }
+        whole[system] = mean(at[""][:, 0], is_asked)
+        for by, inside in cuts(columns, len(names)):
+            asked += _precisions(at[""], is_asked & inside, clusters, (*system.by, *by), "")
+        asked += _precisions(at["_ties"], is_asked, clusters, system.by, "_ties")
+        asked += [_precision_of_type(kind, ranked, is_asked, clusters, system.by) for kind in TYPES]
+        gaps = np.abs(at[""] - at["_ties"])
+        wide = [k for k, (a, b) in zip(TOPS, zip(at[""].T, at["_ties"].T, strict=True), strict=True)
+                if is_asked.any() and abs((a - b)[is_asked].mean()) > WIDE_SPREAD]  # fmt: skip
+        if wide and gaps.any():
+            notes.append(
+                Said(
+                    gettext_noop(
+                        "%(detector)s: the order of equally confident predictions moves Prec@%(k)s by more than 1 pp."
+                    ),
+                    {"detector": system.name, "k": ", ".join(map(str, wide))},
+                )
+            )
+        failed = sum(name not in records or bool(records[name]["failed"]) for name in names)
+        rows += [
+            count_row("detection_failed", gettext_noop("Without a readable answer"), failed, denominator, system.by),
+            count_row("detection_repeated", gettext_noop("Predictions of a step named before, dropped"),
+                      sum(one.n_dropped for one in ranked), gettext_noop("predictions"), system.by),
+        ]  # fmt: skip
+    asked += against_reference(study, "prec_at_1_difference", whole, clusters, denominator)
+    if not asked:
+        return []
+    table = Plan("stepdet", gettext_noop("Steps found (StepDet)"), (*asked, *rows), tuple(notes))
+    return [table]
+
+
+def _precisions(values: Floats, counts: Mask, clusters: Sequence[Hashable], by: By, suffix: str) -> list[Asked]:
+    """Prec@1, 5 and 10 and their mean."""
+    denominator = gettext_noop("trajectories with gold steps")
+    name = gettext_noop("Prec@%(k)s, ties in random order") if suffix else gettext_noop("Prec@%(k)s")
+    of_mean = gettext_noop("Mean of Prec@1, 5, 10, ties in random order") if suffix else gettext_noop(
+        "Mean of Prec@1, 5, 10"
+    )
+    return [
+        *(
+            Asked(
+                f"prec_at_{k}{suffix}", Said(name, {"k": k}), mean(of_k, counts), clusters, denominator, by,
+                k=float(of_k[counts].sum()), n=float(counts.sum()),
+            )
+            for k, of_k in zip(TOPS, values.T, strict=True)
+        ),
+        Asked(f"prec_mean{suffix}", of_mean, mean(values.mean(axis=1), counts), clusters, denominator, by),
+    ]  # fmt: skip
+
+
+def _precision_of_type(
+    kind: str, ranked: Sequence[Ranked], counts: Mask, clusters: Sequence[Hashable], by: By
+) -> Asked:
+    of_kind = [[hit for hit, type_ in zip(one.hits, one.types, strict=True) if type_ == kind] for one in ranked]
+    right, predicted = np.array([sum(hits) for hits in of_kind]), np.array([len(hits) for hits in of_kind])
+    return Asked(
+        "stepdet_type_precision", gettext_noop("Right among predictions of the type"),
+        ratio_of_sums(right, predicted, counts, reason="predicted_empty"), clusters, gettext_noop("predictions"),
+        (*by, (gettext_noop("type"), kind)), k=float(right[counts].sum()), n=float(predicted[counts].sum()),
+    )  # fmt: skip
