@@ -86,7 +86,7 @@ ROWS = (
         ("config.env", "config.celery", "config.broker", "config.logs", "django", "csp", "celery"),
     ),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
-    Row("shapes that pages draw", ("scoring/charts.py",), TEXTS),
+    Row("shapes that pages draw", files("scoring", ("charts", "lanes")), TEXTS),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
