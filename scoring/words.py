@@ -42,7 +42,7 @@ LEFT_OUT = {
     "undefined": gettext_noop("pairs without a value"),
     "both_empty": gettext_noop("items where both found nothing"),
     "predicted_empty": gettext_noop("items where nothing was predicted"),
-    "reference_empty": gettext_noop("items where the reference holds nothing"),
+    "reference_empty": gettext_noop("items with nothing that could be found"),
     "not_in_both": gettext_noop("items with a value on one side only"),
     "not_observed": gettext_noop("items where it was not observed"),
     "unreadable": gettext_noop("items whose answer nobody could read"),

@@ -21,7 +21,7 @@ REASONS = {
     "few_common_items": gettext_noop("No pair of raters has enough items in common."),
     "both_empty": gettext_noop("Nobody marked anything."),
     "predicted_empty": gettext_noop("Nothing was predicted."),
-    "reference_empty": gettext_noop("The reference holds nothing."),
+    "reference_empty": gettext_noop("There is nothing that could be found."),
     "k_gt_n": gettext_noop("A task has fewer samples than k."),
     "factor_undefined": gettext_noop("A factor was not observed in an arm."),
     "no_variance": gettext_noop("All values are equal, so nothing varies together."),

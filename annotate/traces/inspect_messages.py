@@ -221,7 +221,7 @@ def missing_attachment(place: Place, pointer: str, reference: str) -> Problem:
         "missing_attachment",
         pointer,
         expected=gettext_noop("An attachment of the sample that %(reference)s stands for; there is none."),
-        remedy=gettext_noop("The reference is kept as it is."),
+        remedy=gettext_noop("It is kept as it is."),
         warning=True,
         reference=as_json(reference)[:80],
     )

@@ -64,7 +64,8 @@ def accuracy(study: Study) -> list[Plan]:
             if inside is every or 0 < inside.sum() < len(inside):
                 rows.append(_accuracy_of(metric, name, runs, study, inside, by))
         rows += [
-            Asked("unparseable", gettext_noop("Without a readable answer (counts as wrong)"), share(unreadable),
+            Asked("unparseable", gettext_noop("Without an answer that can be read (counts as wrong)"),
+                  share(unreadable),
                   study.clusters_of(runs), gettext_noop("runs"), by),
             count_row("refusals", gettext_noop("Refusals among these"),
                       sum(one["answer_parse"] == "refusal" for one in runs), gettext_noop("runs"), by),

@@ -137,7 +137,7 @@ def tokens(study: Study) -> list[Plan]:
             if both.any():
                 features = np.column_stack([both, *(np.where(both, one, 0.0) for one in arms)]).astype(float)
                 saved = Summed(features, lambda sums: ratio(sums[:, 1] - sums[:, 2], sums[:, 1]))
-                of_reference, by = gettext_noop("tokens of the reference"), (*model_by(model), *contrast.by)
+                of_reference, by = gettext_noop("tokens of the arm compared with"), (*model_by(model), *contrast.by)
                 words = gettext_noop("Input tokens saved")
                 rows.append(Asked("tokens_saved", words, saved, study.names, of_reference, by))
     note = gettext_noop("A difference in tokens may come from files that were optional to read.")

@@ -19,7 +19,7 @@ CAUSES: dict[str, Words] = {
 
 def _run(values: Mapping[str, Any]) -> Iterator[Wrong]:
     if values["correct"] and values["answer_parse"] not in (None, "ok"):
-        yield Wrong("correct", gettext_noop("false, as the run gave no readable answer."))
+        yield Wrong("correct", gettext_noop("false, as the run gave no answer that can be read."))
     if values["exposed"] and not values["built"]:
         yield Wrong("exposed", gettext_noop("false, as exposure is judged only where the value was built."))
     if (values["built"] is None) != (values["exposed"] is None):

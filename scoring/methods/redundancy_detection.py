@@ -114,7 +114,8 @@ def detection(study: Study) -> list[Plan | Grid]:
             )
         failed = sum(name not in records or bool(records[name]["failed"]) for name in names)
         rows += [
-            count_row("detection_failed", gettext_noop("Without a readable answer"), failed, denominator, system.by),
+            count_row("detection_failed", gettext_noop("Without an answer that can be read"), failed, denominator,
+                      system.by),
             count_row("detection_repeated", gettext_noop("Predictions of a step named before, dropped"),
                       sum(one.n_dropped for one in ranked), gettext_noop("predictions"), system.by),
         ]  # fmt: skip

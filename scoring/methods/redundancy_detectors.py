@@ -119,7 +119,7 @@ def types_and_evidence(study: Study) -> list[Plan | Grid]:
                 for by, inside in (cuts(columns, len(steps)) if yes is right else cuts({}, len(steps)))
             ]  # fmt: skip
             asked.append(
-                Asked(f"{prefix}_unreadable", gettext_noop("No readable answer (counts as wrong)"),
+                Asked(f"{prefix}_unreadable", gettext_noop("No answer that can be read (counts as wrong)"),
                       share(~said.readable, said.asked), clusters, gettext_noop("gold steps"), system.by)
             )  # fmt: skip
         asked += against_reference(study, f"{prefix}_difference", whole, clusters, gettext_noop("gold steps of both"))

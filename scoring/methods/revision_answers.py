@@ -36,7 +36,7 @@ def identities(team: Team) -> list[Asked | Row]:
         valid = said.observed & team.retained & (kinds != "invalid")
         rows.append(
             Asked("change_rate", gettext_noop("Changed"), share(kinds != "prior", valid), team.clusters,
-                  gettext_noop("readable answers"), by)
+                  gettext_noop("answers that can be read"), by)
         )  # fmt: skip
     return rows
 

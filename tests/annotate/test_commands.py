@@ -328,7 +328,8 @@ def test_the_commands_of_the_readme_work_on_a_fresh_demo_installation_as_they_st
     monkeypatch.setattr("scoring.comparing.N_RESAMPLES", 100)
     monkeypatch.chdir(tmp_path)
     shutil.copy(DEMO / "main.jsonl", "runs.jsonl")
-    rows = [f"{item},{rater},yes,r{item % 6}" for item in range(12) for rater in ("rosa", "tim")]
+    raters = ("rosa", "tim", "bot")
+    rows = [f"{item},{rater},{'yes' if item % 3 else 'no'},r{item % 6}" for item in range(12) for rater in raters]
     Path("ratings.csv").write_text("\n".join(["item,rater,label,run", *rows]), encoding="utf-8")
     Said("load_demo")
     said = {}
@@ -337,7 +338,7 @@ def test_the_commands_of_the_readme_work_on_a_fresh_demo_installation_as_they_st
         assert one.code == 0, f"{words}: {one.err}"
     assert [words[0] for words in readme_commands()] == [
         *("inspect_traces", "create_project", "list_projects", "import_traces", "agreement", "run_judge"),
-        *("seal_release", "export_release", "agreement"),
+        *("seal_release", "export_release", "agreement", "agreement"),
     ]
     new = {line.split()[1] for text in said.values() for line in text.out.splitlines() if " password " in line}
     assert new == {"rosa", "tim"}

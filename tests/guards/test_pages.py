@@ -34,6 +34,22 @@ MAY_MARK_SAFE = {"annotate/markdown.py"}
 """Guidelines, which leads write, through an allow-list."""
 
 
+STANDALONE = {ROOT / "templates" / "scoring" / "method_report.html"}
+"""Files that people save and pass on, not pages of the site: they carry their styles with them."""
+
+
+STANDALONE = {ROOT / "templates" / "scoring" / "method_report.html"}
+"""Files that people save and pass on, not pages of the site: they carry their styles with them."""
+
+
+STANDALONE = {ROOT / "templates" / "scoring" / "method_report.html"}
+"""Files that people save and pass on, not pages of the site: they carry their styles with them."""
+
+
+STANDALONE = {ROOT / "templates" / "scoring" / "method_report.html"}
+"""Files that people save and pass on, not pages of the site: they carry their styles with them."""
+
+
 def refused_in(text):
     text = NAMES_OF_XML.sub("", text)
     return [words for words, pattern in REFUSED.items() if pattern.search(text)]
@@ -41,7 +57,8 @@ def refused_in(text):
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_template_has_no_inline_code_and_escapes_everything(path):
-    assert refused_in(path.read_text("utf-8")) == []
+    allowed = ["an inline style"] if path in STANDALONE else []
+    assert refused_in(path.read_text("utf-8")) == allowed
 
 
 @pytest.mark.parametrize(
