@@ -22,7 +22,7 @@ lines of one may stand between those of another: the size of the file bounds the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -172,11 +172,15 @@ class Log:
 
     def traces(self) -> Iterator[Trace | Problem]:
         whole = {id(session): session for session in self.sessions.values()}
-        for session in whole.values():
+        ids: dict[int, list[str]] = {}
+        for key, session in self.sessions.items():
+            ids.setdefault(id(session), []).extend([key[0]] if key[0] else [])
+        titles = self.titles_of_sessions()
+        for number, session in whole.items():
             if session.entries:
-                yield from self.trace_of(session)
+                yield from self.trace_of(session, list(dict.fromkeys(ids[number])), titles.get(number, []))
 
-    def trace_of(self, session: Session) -> Iterator[Trace | Problem]:
+    def trace_of(self, session: Session, ids: Sequence[str], titles: Sequence[str]) -> Iterator[Trace | Problem]:
         messages, entries = session.messages()
         yield from unpaired_of(messages, entries)
         extras = {str(index): as_extras(entry.extras) for index, entry in enumerate(entries) if entry.extras}
@@ -184,15 +188,14 @@ class Log:
         if is_subagent:
             messages = tuple(asked_by_an_agent(messages))
         usage = added(list(session.usages.values()))
-        ids = list(dict.fromkeys(key[0] for key, one in self.sessions.items() if one is session and key[0]))
         parts = {
             "model": session.models[0] if len(session.models) == 1 else session.models,
             "usage": usage,
             "session_id": session.id,
-            "session_ids": ids if len(ids) > 1 else [],
+            "session_ids": list(ids) if len(ids) > 1 else [],
             "requester": "agent" if is_subagent else "",
             "agent": session.agent,
-            "titles": list(self.titles_of(session)),
+            "titles": list(titles),
             **session.facts,
             **session.others,
             "file": {name: value for name, value in self.around.items() if name != RECORDS_IN},
@@ -207,13 +210,17 @@ class Log:
             place=session.place,
         )
 
-    def titles_of(self, session: Session) -> Iterator[str]:
-        """Titles that name a line or the id of the session; those that name nothing known are the first session's."""
-        first = next(one for one in self.sessions.values() if one.entries)
+    def titles_of_sessions(self) -> dict[int, list[str]]:
+        """Titles that name a line or the id of a session; those that name nothing known are the first session's."""
+        by_id: dict[str, Session] = {}
+        for key, session in self.sessions.items():
+            by_id.setdefault(key[0], session)
+        first = next((session for session in self.sessions.values() if session.entries), None)
+        titles: dict[int, list[str]] = {}
         for id_, leaf, title in self.titles:
-            named = self.by_line.get(leaf) or next((one for key, one in self.sessions.items() if key[0] == id_), first)
-            if named is session:
-                yield title
+            named = self.by_line.get(leaf) or by_id.get(id_) or first
+            titles.setdefault(id(named), []).append(title)
+        return titles
 
 
 def as_extras(extras: Mapping[str, Any]) -> dict[str, Any]:

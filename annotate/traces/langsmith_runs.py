@@ -85,12 +85,18 @@ def root_of(runs: Sequence[Run], by_id: Mapping[str, Run]) -> Run | None:
     return outer[0] if len(outer) == 1 else None
 
 
-def n_tools_around(run: Run, by_id: Mapping[str, Run]) -> int:
-    n_tools, seen = 0, {run.id}
-    while (parent := by_id.get(run.parent)) is not None and parent.id not in seen:
+def n_tools_around(run: Run, by_id: Mapping[str, Run], known: dict[str, int]) -> int:
+    """How many tools a run is inside of. `known` holds those that were looked at, so that each is once."""
+    way, seen = [run], {run.id}
+    while (parent := by_id.get(way[-1].parent)) is not None and parent.id not in known and parent.id not in seen:
         seen.add(parent.id)
-        n_tools += parent.kind in TOOLS
-        run = parent
+        way.append(parent)
+    n_tools = 0
+    for one in reversed(way):
+        around = by_id.get(one.parent)
+        if around is not None and around.id in known:
+            n_tools = known[around.id] + (around.kind in TOOLS)
+        known[one.id] = n_tools
     return n_tools
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,40 +81,76 @@ def arguments_of(run: Run) -> str:
     return "" if given is None else given if isinstance(given, str) else as_json(given)
 
 
-def put_in(run: Run, lines: list[Line], before: int) -> None:
-    """A result no message tells of: behind the call it answers, or with its call before what was said after it."""
-    text, id_, more = tool_result(run)
-    extras = {**more, "run_id": run.id}
-    waiting = call_waiting(run, id_, lines)
-    if waiting is not None:
-        at, call = waiting
-        result = Message(0, "tool", text, answers_id=call.id[:LONGEST_NAME], name=run.name[:LONGEST_NAME])
-        lines.insert(after_results(at, lines), Line(result, run.place, run.pointer, extras))
-        return
-    call = Call(id=id_, name=run.name, arguments=arguments_of(run))
-    result = Message(0, "tool", text, answers_id=id_[:LONGEST_NAME], name=run.name[:LONGEST_NAME])
-    lines[before:before] = [
-        Line(Message(0, "assistant", "", calls=(call,)), run.place, run.pointer),
-        Line(result, run.place, run.pointer, extras),
-    ]
+class Waiting:
+    """The calls of a conversation that have no result yet, each found by its id, its name or its arguments."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = lines
+        self.found: dict[tuple[str, ...], deque[tuple[int, Call]]] = defaultdict(deque)
+        self.result_ids: dict[int, Counter[str]] = {}
+        self.ends: dict[int, int] = {}
+        """Of a line with calls the place behind its results."""
+        self.n_results: Counter[int] = Counter()
+        for at, line in enumerate(lines):
+            if not line.message.calls:
+                continue
+            self.ends[at] = after_results(at, lines)
+            self.result_ids[at] = Counter(result.message.answers_id for result in lines[at + 1 : self.ends[at]])
+            self.n_results[at] = self.ends[at] - at - 1
+            for call in line.message.calls:
+                self.found["id", call.id].append((at, call))
+                self.found["name", call.name].append((at, call))
+                self.found["arguments", call.name, canonical(call.arguments)].append((at, call))
+
+    def first(self, *group: str) -> tuple[int, Call] | None:
+        calls = self.found.get(group, deque())
+        while calls and not self.is_waiting(*calls[0]):
+            calls.popleft()
+        return calls[0] if calls else None
+
+    def is_waiting(self, at: int, call: Call) -> bool:
+        results = self.result_ids[at]
+        return self.n_results[at] < len(self.lines[at].message.calls) and not (call.id and call.id in results)
+
+    def of(self, run: Run, id_: str) -> tuple[int, Call] | None:
+        """The first call without a result that has the id; of a run that names none, the arguments, or else the
+        name."""
+        if id_:
+            return self.first("id", id_)
+        return self.first("arguments", run.name, canonical(arguments_of(run))) or self.first("name", run.name)
 
 
-def call_waiting(run: Run, id_: str, lines: Sequence[Line]) -> tuple[int, Call] | None:
-    """The first call without a result that has the id; of a run that names none, the arguments, or else the name."""
-    waiting = [(at, call) for at in range(len(lines)) for call in calls_waiting(at, lines)]
-    if id_:
-        return next(((at, call) for at, call in waiting if call.id == id_), None)
-    named = [(at, call) for at, call in waiting if call.name == run.name]
-    arguments = canonical(arguments_of(run))
-    return next((one for one in named if canonical(one[1].arguments) == arguments), next(iter(named), None))
+class Inserted:
+    """Results that no message tells of: behind the call they answer, or with their call before what was said after
+    them. What is put in does not move the lines, so that places stay what they are."""
 
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines, self.waiting = lines, Waiting(lines)
+        self.behind: dict[int, list[Line]] = defaultdict(list)
+        self.before: dict[int, list[Line]] = defaultdict(list)
 
-def calls_waiting(at: int, lines: Sequence[Line]) -> list[Call]:
-    calls = lines[at].message.calls
-    results = [line.message.answers_id for line in lines[at + 1 : after_results(at, lines)]] if calls else []
-    if len(results) >= len(calls):
-        return []
-    return [call for call in calls if not call.id or call.id not in results]
+    def put_in(self, run: Run, before: int) -> None:
+        text, id_, more = tool_result(run)
+        extras = {**more, "run_id": run.id}
+        name = run.name[:LONGEST_NAME]
+        waiting = self.waiting.of(run, id_)
+        if waiting is not None:
+            at, call = waiting
+            result = Message(0, "tool", text, answers_id=call.id[:LONGEST_NAME], name=name)
+            self.behind[self.waiting.ends[at]].append(Line(result, run.place, run.pointer, extras))
+            self.waiting.result_ids[at][result.answers_id] += 1
+            self.waiting.n_results[at] += 1
+            return
+        called = Call(id=id_, name=run.name, arguments=arguments_of(run))
+        result = Message(0, "tool", text, answers_id=id_[:LONGEST_NAME], name=name)
+        self.before[before] += [
+            Line(Message(0, "assistant", "", calls=(called,)), run.place, run.pointer),
+            Line(result, run.place, run.pointer, extras),
+        ]
+
+    def all(self) -> list[Line]:
+        told = ([*self.behind[at], *self.before[at], *self.lines[at : at + 1]] for at in range(len(self.lines) + 1))
+        return [line for part in told for line in part]
 
 
 def after_results(at: int, lines: Sequence[Line]) -> int:

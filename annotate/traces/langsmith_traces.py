@@ -15,7 +15,7 @@ from annotate.traces.anthropic_blocks import Draft, without_partner
 from annotate.traces.base import Message, Problem
 from annotate.traces.langsmith_messages import Found, answered, asked, draft_of
 from annotate.traces.langsmith_runs import TOOLS, Run, agent_of, beside, n_tools_around, root_of
-from annotate.traces.langsmith_tools import Line, put_in, results_in, told_by
+from annotate.traces.langsmith_tools import Inserted, Line, results_in, told_by
 from annotate.traces.pairing import pair
 from annotate.traces.snapshots import key_of, merged
 from annotate.traces.warned import passed_over
@@ -48,18 +48,20 @@ def told(runs: Sequence[Run]) -> Told:
         found.warnings += snapshot.draft.warnings
     lines = together(snapshots, by_id, found)
     results = results_in(line.message for line in lines)
+    inserted, place = Inserted(lines), 0
     for run in sorted((run for run in runs if run.kind in TOOLS and run is not root), key=lambda run: run.ended):
         if told_by(run, results):
             found.warnings.append(passed_over(run.place, "repeated_record", run.pointer, f"{run.kind} {run.name}"))
         else:
-            put_in(run, lines, place_after(run, lines, snapshots))
+            place = place_after(run, lines, snapshots, place)
+            inserted.put_in(run, place)
     read = {id(snapshot.run) for snapshot in snapshots}
     for run in runs:
         if run.kind not in TOOLS and id(run) not in read:
             found.warnings.append(passed_over(run.place, "bookkeeping", run.pointer, f"{run.kind} {run.name}"))
         if run.value.get("events"):
             found.warnings.append(passed_over(run.place, "bookkeeping", run.at("events"), "events"))
-    finish(lines, found)
+    finish(inserted.all(), found)
     return found
 
 
@@ -68,8 +70,9 @@ def snapshots_of(runs: Sequence[Run], root: Run | None, by_id: Mapping[str, Run]
     found = [one for run in runs if run.kind == "llm" and (one := snapshot_of(run, 0)).draft.messages]
     whole = snapshot_of(outermost, 0) if outermost is not None else None
     has_whole = whole is not None and (not found or is_exchange(whole.draft.messages))
+    n_tools: dict[str, int] = {}
     for one in found:
-        one.rank = n_tools_around(one.run, by_id) + has_whole
+        one.rank = n_tools_around(one.run, by_id, n_tools) + has_whole
     if has_whole and whole is not None and whole.draft.messages:
         found.append(whole)
     yield from sorted(found, key=lambda one: (one.run is root, one.run.ended))
@@ -131,13 +134,17 @@ def together(snapshots: Sequence[Snapshot], by_id: Mapping[str, Run], found: Tol
     ]
     if snapshots and len(asked_at) < snapshots[-1].n_given:
         return lines
-    return [lines[at] for at in asked_at] + [line for at, line in enumerate(lines) if at not in set(asked_at)]
+    first = set(asked_at)
+    return [lines[at] for at in asked_at] + [line for at, line in enumerate(lines) if at not in first]
 
 
-def place_after(run: Run, lines: Sequence[Line], snapshots: Sequence[Snapshot]) -> int:
-    """Before the first answer of a model that was given after the run."""
-    outputs = ((at, snapshots[line.output_of].run) for at, line in enumerate(lines) if line.output_of >= 0)
-    return next((at for at, model in outputs if model.ended >= run.ended), len(lines))
+def place_after(run: Run, lines: Sequence[Line], snapshots: Sequence[Snapshot], start: int) -> int:
+    """Before the first answer of a model that was given after the run. Those before `start` were given earlier."""
+    for at in range(start, len(lines)):
+        number = lines[at].output_of
+        if number >= 0 and snapshots[number].run.ended >= run.ended:
+            return at
+    return len(lines)
 
 
 def finish(lines: Sequence[Line], found: Told) -> None:

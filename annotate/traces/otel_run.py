@@ -11,7 +11,7 @@ in one turn only the last is the reply. Where no request to a model has any text
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,17 +45,17 @@ class Run:
 def run_of(steps: Sequence[Step], request: str = "", reply: str = "") -> Run:
     """`request` and `reply` are what the run as a whole was given and gave back, where that is one text."""
     ordered = sorted(steps, key=lambda step: (step.end or step.start, -step.start))
-    known = {step.id: step for step in steps if step.id}
-    run = Run(models=models_of(steps), usage=usage_of(steps, known))
-    talking = talking_steps(ordered, known)
-    around = wrapping(talking, known)
+    tree = Tree(steps)
+    run = Run(models=models_of(steps), usage=usage_of(steps, tree))
+    talking = talking_steps(ordered, tree)
+    around = tree.wrapping(talking)
     for step in around:
         request, reply = request or text_of(step.asked, "user"), reply or text_of(step.answered, "assistant")
-    ranks = [rank_of(step, known) for step in talking]
+    ranks = [tree.spot(step).rank for step in talking]
     found = merged(
         [[one.message for one in step.said] for step in talking],
         ranks=ranks,
-        names=[agent_of(step, known) for step in talking],
+        names=[tree.spot(step).agent for step in talking],
     )
     entries = [
         entry_of(message, talking[snapshot], place)
@@ -65,57 +65,95 @@ def run_of(steps: Sequence[Step], request: str = "", reply: str = "") -> Run:
     entries, twins = with_tools(entries, ordered)
     entries = with_reply(entries, reply, steps)
     entries = last_texts_are_replies(entries)
-    run.messages = pair([replace(entry.message, index=index) for index, entry in enumerate(entries)])
+    run.messages = pair([message_of(entry, index) for index, entry in enumerate(entries)])
     run.extras = {str(index): dict(entry.said.extras) for index, entry in enumerate(entries) if entry.said.extras}
     repeated = [step for step, n_new in zip(talking, found.n_new, strict=True) if not n_new]
     run.warnings = [*warnings_of(steps, [*repeated, *twins, *around], talking), *unpaired_of(run.messages, entries)]
     return run
 
 
-def talking_steps(ordered: Sequence[Step], known: Mapping[str, Step]) -> list[Step]:
+def message_of(entry: Entry, index: int) -> Message:
+    """What the requester says is their doing, also where a text that names nobody told of it."""
+    message = entry.message
+    return replace(message, index=index, side="user" if message.role == "user" else message.side)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a step is in the run: how many steps are around it, how many tools and agents between the requester and
+    it, and which agent works there (the step's own word for it, or the nearest agent around it)."""
+
+    depth: int
+    rank: int
+    agent: str
+
+
+class Tree:
+    """Which steps are inside which, each looked at once, however deep they are. Of steps that are around each other one
+    counts as the outermost."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.known = {step.id: step for step in steps if step.id}
+        self.spots: dict[str, Spot] = {}
+        self.outermost: set[str] = set()
+        """The ids of those that would be inside themselves."""
+        walked: dict[str, int] = {}
+        for number, step in enumerate(self.known.values()):
+            inner: Step | None = step
+            while inner and inner.id not in walked:
+                walked[inner.id] = number
+                outer = self.parent(inner)
+                if outer and walked.get(outer.id) == number:
+                    self.outermost.add(inner.id)
+                inner = outer
+
+    def parent(self, step: Step) -> Step | None:
+        return None if step.id in self.outermost else self.known.get(step.parent)
+
+    def spot(self, step: Step) -> Spot:
+        way = [step]
+        while (outer := self.parent(way[-1])) and outer.id not in self.spots:
+            way.append(outer)
+        found = self.spots[outer.id] if outer else None
+        for one in reversed(way):
+            if outer is None or found is None:
+                found = Spot(0, 0, agent_in(one))
+            else:
+                is_between = outer.kind in ("tool", "agent")
+                found = Spot(found.depth + 1, found.rank + is_between, agent_in(one) or found.agent)
+            if one.id:
+                self.spots[one.id] = found
+            outer = one
+        return self.spots[step.id] if step.id else found or Spot(0, 0, agent_in(step))
+
+    def wrapping(self, models: Iterable[Step]) -> list[Step]:
+        """Requests that are only the sum of others inside them, as the Vercel AI SDK writes them: no tool and no agent
+        is between."""
+        around: dict[str, Step] = {}
+        passed: set[str] = set()
+        for step in models:
+            inner = step
+            while (outer := self.parent(inner)) and outer.id not in passed and outer.kind not in ("tool", "agent"):
+                passed.add(outer.id)
+                if outer.kind == "model":
+                    around[outer.id] = outer
+                inner = outer
+        return list(around.values())
+
+
+def agent_in(step: Step) -> str:
+    return step.agent or (step.name if step.kind == "agent" else "")
+
+
+def talking_steps(ordered: Sequence[Step], tree: Tree) -> list[Step]:
     """The requests to models that have any text; without one, the outermost steps that have."""
     models = [step for step in ordered if step.kind == "model" and step.said]
     if any(one.message.role != "system" for step in models for one in step.said):
-        around = {id(step) for step in wrapping(models, known)}
+        around = {id(step) for step in tree.wrapping(models)}
         return [step for step in models if id(step) not in around]
     steps = [step for step in ordered if step.kind in ("agent", "around") and step.said]
-    nearest = min((depth_of(step, known) for step in steps), default=0)
-    return [step for step in steps if depth_of(step, known) == nearest]
-
-
-def wrapping(models: Sequence[Step], known: Mapping[str, Step]) -> list[Step]:
-    """Requests that are only the sum of others inside them, as the Vercel AI SDK writes them: no tool and no agent is
-    between."""
-    around = [
-        one
-        for step in models
-        for one in ancestors(step, known)
-        if one.kind == "model" and rank_of(one, known) == rank_of(step, known)
-    ]
-    return list({id(one): one for one in around}.values())
-
-
-def ancestors(step: Step, known: Mapping[str, Step]) -> Iterator[Step]:
-    seen = {step.id}
-    while step.parent in known and step.parent not in seen:
-        step = known[step.parent]
-        seen.add(step.id)
-        yield step
-
-
-def depth_of(step: Step, known: Mapping[str, Step]) -> int:
-    return sum(1 for _ in ancestors(step, known))
-
-
-def rank_of(step: Step, known: Mapping[str, Step]) -> int:
-    """How many tools and agents are between the requester and this request."""
-    return sum(one.kind in ("tool", "agent") for one in ancestors(step, known))
-
-
-def agent_of(step: Step, known: Mapping[str, Step]) -> str:
-    """The agent that works here: the step's own word for it, or the nearest agent around it."""
-    agents = (one.agent or (one.name if one.kind == "agent" else "") for one in (step, *ancestors(step, known)))
-    return next((agent for agent in agents if agent), "")
+    nearest = min((tree.spot(step).depth for step in steps), default=0)
+    return [step for step in steps if tree.spot(step).depth == nearest]
 
 
 def models_of(steps: Iterable[Step]) -> list[str]:
@@ -123,10 +161,10 @@ def models_of(steps: Iterable[Step]) -> list[str]:
     return list(dict.fromkeys(step.model for step in ordered))
 
 
-def usage_of(steps: Iterable[Step], known: Mapping[str, Step]) -> dict[str, float]:
+def usage_of(steps: Iterable[Step], tree: Tree) -> dict[str, float]:
     """The sum over the requests themselves; one around others that says their sum again does not count."""
     models = [step for step in steps if step.kind == "model"]
-    around = {id(step) for step in wrapping(models, known)}
+    around = {id(step) for step in tree.wrapping(models)}
     total: Counter[str] = Counter()
     for step in models:
         if id(step) not in around:

@@ -70,11 +70,10 @@ def entry_of(message: Message, step: Step, place: int) -> Entry:
     return Entry(Said(message, said.extras), step, is_answer=any(said is one for one in step.answered))
 
 
-def private(entries: Sequence[Entry], place: int) -> list[Entry]:
-    """The entries with this one's message kept from everybody who labels."""
-    entry = entries[place]
+def private(entry: Entry) -> Entry:
+    """The entry with its message kept from everybody who labels."""
     message = replace(entry.message, role="other", side="agent", name=entry.message.name or entry.message.role)
-    return [*entries[:place], Entry(Said(message, entry.said.extras), entry.step), *entries[place + 1 :]]
+    return Entry(Said(message, entry.said.extras), entry.step)
 
 
 def is_reply(message: Message) -> bool:

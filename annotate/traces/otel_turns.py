@@ -17,14 +17,15 @@ def with_request(entries: list[Entry], request: str, steps: Sequence[Step]) -> l
     same = [place for place in users if entries[place].message.text.strip() == request.strip()]
     if same:
         place = same[0] - 1
-        while place >= 0 and entries[place].message.role in ("user", "system"):
-            entries = private(entries, place) if entries[place].message.role == "user" else entries
+        told = list(entries)
+        while place >= 0 and told[place].message.role in ("user", "system"):
+            told[place] = private(told[place]) if told[place].message.role == "user" else told[place]
             place -= 1
-        return entries
+        return told
     wrapped = [place for place in users if request.strip() in entries[place].message.text]
     own = Entry(Said(Message(0, "user", request, side="user")), steps[0])
     if wrapped:
-        return [*entries[: wrapped[0]], own, *private(entries, wrapped[0])[wrapped[0] :]]
+        return [*entries[: wrapped[0]], own, private(entries[wrapped[0]]), *entries[wrapped[0] + 1 :]]
     if not users and entries:
         start = next((place for place, entry in enumerate(entries) if entry.message.role != "system"), len(entries))
         return [*entries[:start], own, *entries[start:]]
@@ -51,13 +52,13 @@ def last_user(entries: Sequence[Entry]) -> int:
 
 def last_texts_are_replies(entries: list[Entry]) -> list[Entry]:
     """In each turn the texts without calls before the last one are the agent's notes to itself."""
-    latest = None
-    for place in reversed(range(len(entries))):
-        message = entries[place].message
+    told = list(entries)
+    has_reply = False
+    for place in reversed(range(len(told))):
+        message = told[place].message
         if message.role == "user":
-            latest = None
+            has_reply = False
         elif is_reply(message):
-            if latest is not None:
-                entries = private(entries, place)
-            latest = place
-    return entries
+            told[place] = private(told[place]) if has_reply else told[place]
+            has_reply = True
+    return told

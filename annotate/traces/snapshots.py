@@ -17,9 +17,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from annotate.traces.base import Message
 
+LOOKED_AT = 200
+"""Of the lines that hold a snapshot's first message so many of the newest are compared with it, and of the lines that
+begin like another so many of the longest."""
 Key = tuple[str, str, tuple[tuple[str, str], ...]]
 """What makes a message the same as one of another snapshot."""
 
@@ -56,12 +60,19 @@ class Line:
     rank: int
     entries: list[Entry] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
+    places: dict[Key, list[int]] = field(default_factory=dict)
+    """Where each key stands among the keys."""
+    systems: set[str] = field(default_factory=set)
     touched: int = 0
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
-        if entry.message.role != "system":
-            self.keys.append(key_of(entry.message))
+        if entry.message.role == "system":
+            self.systems.add(entry.message.text)
+            return
+        key = key_of(entry.message)
+        self.places.setdefault(key, []).append(len(self.keys))
+        self.keys.append(key)
 
     def up_to(self, n_keys: int) -> list[Entry]:
         """The entries that hold the first keys, and the system messages before the last of them."""
@@ -73,6 +84,43 @@ class Line:
             n_found += entry.message.role != "system"
             kept.append(entry)
         return kept
+
+
+class Lines:
+    """All lines so far, found by what is in them."""
+
+    def __init__(self) -> None:
+        self.all: list[Line] = []
+        self.holding: dict[Key, dict[int, Line]] = {}
+        """By a key the lines that hold it."""
+        self.touched: dict[int, list[tuple[int, Line]]] = {}
+        """By rank the lines as they were touched; those at the end that were touched again, or of another rank, go."""
+
+    def add(self, line: Line) -> None:
+        self.all.append(line)
+        self.note(line, 0)
+
+    def note(self, line: Line, n_known: int) -> None:
+        """The line has more keys than the first so many."""
+        for key in line.keys[n_known:]:
+            self.holding.setdefault(key, {})[id(line)] = line
+
+    def touch(self, line: Line, number: int) -> None:
+        line.touched = number
+        self.touched.setdefault(line.rank, []).append((number, line))
+
+    def newest(self, rank: int) -> Line | None:
+        """The line of this rank that was touched last, else of the lowest rank."""
+        for one in (rank, *sorted(self.touched)):
+            lines = self.touched.get(one, [])
+            while lines and (lines[-1][1].touched, lines[-1][1].rank) != (lines[-1][0], one):
+                lines.pop()
+            if lines:
+                return lines[-1][1]
+        return None
+
+    def with_key(self, key: Key) -> list[Line]:
+        return list(islice(reversed(self.holding.get(key, {}).values()), LOOKED_AT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +138,12 @@ def merged(
 ) -> Merged:
     """`snapshots` come in the order in which they ended. `ranks` say how far each is from the requester (0 is the agent
     they speak to), `names` which agent speaks in it; both may be left out."""
-    lines: list[Line] = []
+    found_lines = Lines()
     for number, snapshot in enumerate(snapshots):
-        place(number, snapshot, ranks[number] if ranks else 0, lines)
-    if not lines:
+        place(number, snapshot, ranks[number] if ranks else 0, found_lines)
+    if not found_lines.all:
         return Merged((), (), (0,) * len(snapshots), 0)
-    lines = without_shortened(lines)
+    lines = without_shortened(found_lines.all)
     main = max(lines, key=lambda line: (-line.rank, len(line.keys), line.touched))
     entries = main.entries
     kept = {entry.source for entry in entries}
@@ -129,25 +177,27 @@ def canonical(arguments: str) -> str:
         return arguments
 
 
-def place(number: int, snapshot: Sequence[Message], rank: int, lines: list[Line]) -> None:
+def place(number: int, snapshot: Sequence[Message], rank: int, lines: Lines) -> None:
     """Puts a snapshot on the line that it shares most with, or makes it a line of its own."""
     keys = [key_of(message) for message in snapshot if message.role != "system"]
     has_request = bool(keys) and keys[0][0] not in ("assistant", "tool")
-    fits = [(fit, line) for line in lines if (fit := fit_of(line.keys, keys, has_request))]
+    near = lines.with_key(keys[0]) if keys else []
+    fits = [(fit, line) for line in near if (fit := fit_of(line, keys, has_request))]
     if fits:
         fit, line = max(fits, key=lambda one: (one[0].begins, one[0].goes_on, one[1].touched))
-    elif lines and not has_request:
-        line = max(lines, key=lambda line: (line.rank == rank, -line.rank, line.touched))
-        fit = Fit(len(line.keys), 0, goes_on=True)
+    elif not has_request and (newest := lines.newest(rank)):
+        line, fit = newest, Fit(len(newest.keys), 0, goes_on=True)
     else:
         line, fit = Line(rank), Fit(0, 0, goes_on=True)
-        lines.append(line)
+        lines.add(line)
     if fit.keeps < len(line.keys):
         line = branch(line, fit.keeps, rank)
-        lines.append(line)
+        lines.add(line)
     line.rank = min(rank, line.rank)
-    line.touched = number
+    lines.touch(line, number)
+    n_known = len(line.keys)
     extend(line, [Entry(message, number, index) for index, message in enumerate(snapshot)], fit.begins)
+    lines.note(line, n_known)
 
 
 def branch(line: Line, n_keys: int, rank: int) -> Line:
@@ -160,14 +210,17 @@ def branch(line: Line, n_keys: int, rank: int) -> Line:
 
 def without_shortened(lines: Sequence[Line]) -> list[Line]:
     """A line with the beginning and the end of another, but fewer steps between, is the same told shorter."""
-    kept: list[Line] = []
+    kept: dict[Key | None, list[Line]] = {}
+    left_out: set[int] = set()
     for line in sorted(lines, key=lambda line: -len(line.keys)):
-        longer = next((one for one in kept if is_shortened(line.keys, one.keys)), None)
+        begun = kept.setdefault(line.keys[0] if line.keys else None, [])
+        longer = next((one for one in begun[:LOOKED_AT] if is_shortened(line.keys, one.keys)), None)
         if longer is None:
-            kept.append(line)
+            begun.append(line)
         else:
+            left_out.add(id(line))
             longer.rank = min(longer.rank, line.rank)
-    return [line for line in lines if line in kept]
+    return [line for line in lines if id(line) not in left_out]
 
 
 def is_shortened(keys: Sequence[Key], longer: Sequence[Key]) -> bool:
@@ -179,13 +232,13 @@ def is_shortened(keys: Sequence[Key], longer: Sequence[Key]) -> bool:
 def extend(line: Line, entries: Sequence[Entry], begins: int) -> None:
     """Adds what is new. A system message that the line does not have yet waits until the results before it are in, so
     that calls and their results stay together."""
-    known = {entry.message.text for entry in line.entries if entry.message.role == "system"}
+    seen: set[str] = set()
     waiting: list[Entry] = []
     n_keys = 0
     for entry in entries:
         if entry.message.role == "system":
-            waiting += [] if entry.message.text in known else [entry]
-            known.add(entry.message.text)
+            waiting += [] if entry.message.text in seen or entry.message.text in line.systems else [entry]
+            seen.add(entry.message.text)
             continue
         n_keys += 1
         if n_keys <= begins:
@@ -199,14 +252,15 @@ def extend(line: Line, entries: Sequence[Entry], begins: int) -> None:
         line.add(system)
 
 
-def fit_of(line: Sequence[Key], keys: Sequence[Key], has_request: bool) -> Fit | None:
+def fit_of(held: Line, keys: Sequence[Key], has_request: bool) -> Fit | None:
+    line = held.keys
     if not line or not keys:
         return None
     same = n_same(line, keys)
     if same == len(line) or (same == len(keys) and has_request):
         return Fit(len(line), same, goes_on=True)
     for begins in sorted({same, 0}, reverse=True):
-        met = overlap(line, keys, begins, has_request)
+        met = overlap(held, keys, begins, has_request)
         if met is not None:
             return Fit(len(line), met, goes_on=True)
     if not same or not any(key[0] == "user" for key in line[:same]):
@@ -214,21 +268,21 @@ def fit_of(line: Sequence[Key], keys: Sequence[Key], has_request: bool) -> Fit |
     return Fit(same, same, goes_on=False)
 
 
-def n_same(one: Sequence[Key], other: Sequence[Key]) -> int:
-    """How many of the first are the same."""
-    pairs = zip(one, other, strict=False)
-    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def n_same(one: Sequence[Key], other: Sequence[Key], start: int = 0, begins: int = 0) -> int:
+    """How many are the same, from a place in each on."""
+    n_most = min(len(one) - start, len(other) - begins)
+    return next((number for number in range(n_most) if one[start + number] != other[begins + number]), n_most)
 
 
-def overlap(line: Sequence[Key], keys: Sequence[Key], begins: int, has_request: bool) -> int | None:
+def overlap(held: Line, keys: Sequence[Key], begins: int, has_request: bool) -> int | None:
     """Where the snapshot's part from `begins` on leaves the end of the line, or the snapshot's own end inside it."""
     if begins >= len(keys):
         return None
-    for start in range(len(line)):
-        if line[start] == keys[begins]:
-            n_met = n_same(line[start:], keys[begins:])
-            if start + n_met == len(line) or (has_request and begins + n_met == len(keys)):
-                return begins + n_met
+    line = held.keys
+    for start in held.places.get(keys[begins], ()):
+        n_met = n_same(line, keys, start, begins)
+        if start + n_met == len(line) or (has_request and begins + n_met == len(keys)):
+            return begins + n_met
     return None
 
 

@@ -15,6 +15,7 @@ from itertools import accumulate, islice
 from typing import Any
 
 from annotate.traces.base import Place, Problem, gettext_noop
+from annotate.traces.pieces import PIECE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,17 @@ def deepest(raw: bytes) -> int:
     if b"[" not in raw and b"{" not in raw:
         return 0
     bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"")  # what is left of quotes begins or ends a string
-    brackets = b"".join(bare.split(b'"')[::2]).translate(None, NO_BRACKETS)
+    brackets = b"".join(outside_strings(bare))
     return max(accumulate(1 if byte in b"[{" else -1 for byte in brackets), default=0)
+
+
+def outside_strings(bare: bytes) -> Iterator[bytes]:
+    """The brackets outside strings, in pieces, as a record may be nothing but quotes."""
+    is_inside = False
+    for start in range(0, len(bare), PIECE):
+        parts = bare[start : start + PIECE].split(b'"')
+        yield b"".join(parts[is_inside::2]).translate(None, NO_BRACKETS)
+        is_inside ^= len(parts) % 2 == 0
 
 
 def may_hold_unfit_text(text: str, caps: Caps) -> bool:

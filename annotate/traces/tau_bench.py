@@ -15,6 +15,7 @@ from annotate.traces.base import Likeness, Message, Problem, Trace, gettext_noop
 from annotate.traces.chat_messages import conversation
 from annotate.traces.documents import Document
 from annotate.traces.identity import conversation_id
+from annotate.traces.tau2_bench import without_stop_tokens
 from annotate.traces.values import as_id
 from annotate.traces.warned import unknown_record
 
@@ -46,12 +47,14 @@ def read(documents: Iterable[Document | Problem]) -> Iterator[Trace | Problem]:
 def read_run(document: Document) -> Iterator[Trace | Problem]:
     run = document.value
     found = conversation(run["traj"], document.place, "/traj")
+    name = conversation_id(found.messages)
+    found.messages = [without_stop_tokens(message, found) for message in found.messages]
     yield from found.warnings
     domain = domain_of(found.messages)
     task = f"{domain} task {as_id(run.get('task_id'))}".strip()
     trial = f" trial {as_id(run['trial'])}" if "trial" in run else ""
     yield Trace(
-        source_id=f"{task}{trial} {conversation_id(found.messages)}",
+        source_id=f"{task}{trial} {name}",
         format=FORMAT,
         messages=tuple(found.messages),
         area=domain,

@@ -83,6 +83,12 @@ def test_messages_are_numbered_and_refer_to_what_is_there(format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_what_the_requester_says_is_their_doing(format):
+    for trace in traces_of(format):
+        assert {message.side for message in trace.messages if message.role == "user"} <= {"user"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_what_is_private_can_be_kept_and_holds_no_pictures(format):
     for trace in traces_of(format):
         assert content_hash(trace)

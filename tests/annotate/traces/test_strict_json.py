@@ -106,3 +106,21 @@ NESTED = st.recursive(
 @given(NESTED)
 def test_depth_is_counted_outside_strings(value):
     assert deepest(json.dumps(value).encode()) == depth(value)
+
+
+def test_depth_is_counted_across_pieces_of_any_size(monkeypatch):
+    """A string may begin in one piece and end in another."""
+    value = [{"a[": ["}]", '"[', {"b{": "{{" * 5}]}, [[["\\"]]]]
+    raw = json.dumps(value).encode()
+    for size in range(1, len(raw) + 2):
+        monkeypatch.setattr("annotate.traces.strict_json.PIECE", size)
+        assert deepest(raw) == depth(value)
+
+
+def test_a_record_of_nothing_but_quotes_takes_little_memory():
+    raw = b'{"a":' * 400_000
+    tracemalloc.start()
+    assert deepest(raw) == 400_000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5 * len(raw)

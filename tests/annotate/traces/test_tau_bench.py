@@ -49,6 +49,13 @@ def test_another_run_of_the_same_task_and_trial_has_another_id():
     assert (len(traces), problems) == (2, [])
 
 
+def test_the_sign_with_which_the_simulator_ends_is_private():
+    said = [{"role": "user", "content": "Thanks!\n###STOP###"}, {"role": "assistant", "content": "###STOP### it is"}]
+    (trace,), _, _ = read(json.dumps([{"task_id": 7, "reward": 0, "traj": said}]).encode())
+    assert [message.text for message in trace.messages] == ["Thanks!", "###STOP### it is"]
+    assert trace.metadata["messages"] == {"0": {"stop_tokens": ["###STOP###"]}}
+
+
 def test_a_record_that_is_no_run_is_passed_over_and_counted():
     runs = json.loads((FIXTURES / "tau_bench.json").read_text())
     traces, problems, warnings = read(json.dumps([*runs, {"task_id": 9}]).encode())
