@@ -3,6 +3,8 @@
 The file names neither its domain nor its model. The domain is read from the heading of the system message ("# Airline
 agent policy"). A run's id is domain, task, trial and a digest of its messages, because files of two models, and
 excerpts with other trial numbers, hold different runs of the same task.
+Signs of the simulator (`###STOP###` and its like) are taken out of the requester's texts and kept with the private
+data.
 """
 
 from __future__ import annotations
