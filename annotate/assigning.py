@@ -1,15 +1,28 @@
 """Who sees which item next. Plans only write assignments; the rules are in `rules/plans.py`."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, Max, QuerySet, Subquery
+from django.db.models import DateTimeField, Exists, F, Max, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 
-from annotate import lead_queries, queries
+from annotate import lead_queries, pool_queries, pools, queries
 from annotate.errors import NotYours, Refused
-from annotate.models import Assignment, Event, Item, Membership, Person, Project, Role, Round
+from annotate.models import (
+    Annotation,
+    Assigning,
+    Assignment,
+    Event,
+    Item,
+    Membership,
+    Person,
+    PoolItem,
+    Project,
+    Role,
+    Round,
+)
 from annotate.prepared import PreparedInsert, PreparedUpdate, place
 from annotate.rules.plans import PHASES, Placed, PlannedItem, panel
 from annotate.traces.base import Problem, gettext_noop
@@ -32,9 +45,17 @@ def open_round(*, project: Project, now: datetime) -> Round:
 def extend_panel(
     *, project: Project, now: datetime, stand_back: Callable[[float], object] = lambda seconds: None
 ) -> int:
-    """Give every annotator the items they read and do not have yet, after what they have; returns how many.
+    """Give every annotator the items they read and do not have yet, after what they have, or the pool what is not in it
+    yet; returns how many.
 
-    Safe to run again: an item is planned once for an annotator, whatever first round they have it in."""
+    Safe to run again: an item is planned once for an annotator, whatever first round they have it in. A closed project
+    gives nobody anything."""
+    how, closed_at = Project.objects.values_list("assigning", "closed_at").get(pk=project.pk)
+    if closed_at is not None:
+        return 0
+    if how == Assigning.POOL:
+        open_round(project=project, now=now)
+        return pools.fill(project=project, stand_back=stand_back)
     roles = [Role.ANNOTATOR, Role.LEAD] if project.open_lead else [Role.ANNOTATOR]
     members = Membership.objects.filter(project=project, role__in=roles, left_at=None).select_related("project")
     round_ = open_round(project=project, now=now)
@@ -42,6 +63,11 @@ def extend_panel(
         extend_plan(member=member, project=project, round_=round_, now=now, stand_back=stand_back)
         for member in members.order_by("pk")
     )
+
+
+def is_pool(project: Project) -> bool:
+    """Whether who asks is given the next item, as the project is by now."""
+    return Project.objects.filter(pk=project.pk, assigning=Assigning.POOL).exists()
 
 
 def extend_plan(
@@ -184,16 +210,23 @@ def fit_plan(*, member: Membership, now: datetime) -> None:
     """Make one member's plan fit who they are now; what they submitted or reported stays as it is.
 
     Who left, or reads a language no more, has the items of it withdrawn, and back when they return; who reads more or
-    has come to label gets what is missing. Drafts are kept with their rows."""
+    has come to label gets what is missing. Drafts are kept with their rows. What they have from a pool goes back to
+    it, as others wait for it."""
     project = member.project
+    if project.closed_at is not None:
+        return
     with transaction.atomic():
         first = open_round(project=project, now=now)
         rounds = list(Round.objects.select_for_update(no_key=True).filter(project=project, closed_at=None))
-        is_labelling = labels_in(member, project)
+        is_labelling, is_asked = labels_in(member, project), is_pool(project)
         for round_ in rounds:
             hold_open(member, round_)
             mine = Assignment.objects.filter(annotator=member, round=round_)
             waiting = mine.filter(state__in=WAITING)
+            if is_asked and round_.purpose == Round.Purpose.FIRST:
+                unread = Item.objects.exclude(trace__language__in=["", *member.languages])
+                pools.give_up(waiting.filter(item__in=unread) if is_labelling else waiting)
+                continue
             if not is_labelling:
                 waiting.update(state=WITHDRAWN)
                 continue
@@ -203,23 +236,30 @@ def fit_plan(*, member: Membership, now: datetime) -> None:
             mine.filter(state=WITHDRAWN, item__in=readable).update(**back)
             if not mine.filter(state=Assignment.State.OPEN).exists():
                 open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
-        if is_labelling:
+        if is_labelling and not is_asked:
             extend_plan(member=member, project=project, round_=first, now=now)
 
 
-def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int:
+def reopen_for_protocol(
+    *, lead: Person, project: Project, now: datetime, only: Mapping[int, Collection[int]] | None = None
+) -> int:
     """Give the items of the main phase that were labelled under an older protocol once more to those who labelled them,
     in a round of its own; returns how many assignments that adds. Labels stay with the protocol they were given under.
 
-    Everybody gets all of their own again, so that being asked again says nothing about what others answered. Safe to
+    Everybody gets all of their own again, or with `only` these of their own, which are chosen by what they said
+    themselves, so that being asked again says nothing about what others answered. Safe to
     run again: what waits in the round already is not given twice, and only a label of the round itself that is older by
     now closes it for another, to which what was typed moves along."""
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if not lead_queries.led_projects(lead).filter(pk=project.pk).exists():
             raise NotYours
+        if Project.objects.filter(pk=project.pk, closed_at__isnull=False).exists():
+            return 0
         newest = project.protocols.order_by("-number").first()
         older = lead_queries.labelled_under_older(project, newest.number)
+        if only is not None:
+            older = {pk: [item for item in items if item.id in only.get(pk, ())] for pk, items in older.items()}
         round_ = project.rounds.filter(purpose=Round.Purpose.PROTOCOL, closed_at=None).first()
         states = pairs_in(round_)
         drafts: dict[tuple[int, int], Assignment] = {}
@@ -241,6 +281,31 @@ def reopen_for_protocol(*, lead: Person, project: Project, now: datetime) -> int
     return n_given
 
 
+def take_plans_away(project: Project) -> None:
+    """Remove what is planned and was never shown, as part of the caller's transaction, so that a pool may give it.
+    Refused where anything was given."""
+    list(Round.objects.select_for_update(no_key=True).filter(project=project, closed_at=None).values_list("pk"))
+    waiting = Assignment.objects.filter(round__project=project, state__in=WAITING)
+    hold(waiting.filter(state=Assignment.State.OPEN))
+    if pool_queries.was_given(project):
+        raise Refused(GIVEN_ALREADY)
+    waiting.delete()
+
+
+def add_overlap(*, project: Project, items: Sequence[int], n: int, at_most: int) -> int:
+    """Let so many more people have each of these items, up to `at_most` in all, as part of the caller's transaction;
+    how many items get more. Only a pool has places to add: a panel gives everybody everything. The pool gives an item
+    to nobody who has had it, and each at its own place among the others, so that none stands out."""
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if project.closed_at is not None or not is_pool(project):
+        return 0
+    full = PoolItem.objects.filter(project=project, item__in=items, queue=None)
+    waiting = list(full.values_list("pk", flat=True))
+    n_more = pools.add_places(items, n=n, at_most=at_most)
+    PoolItem.objects.filter(pk__in=waiting, queue__isnull=False).update(queue=F("block"))
+    return n_more
+
+
 def pairs_in(round_: Round | None) -> dict[tuple[int, int], str]:
     """The state of each member and item of a round."""
     if round_ is None:
@@ -253,9 +318,11 @@ def labelling_again(missing: Mapping[int, Sequence[PlannedItem]]) -> QuerySet[Me
     return Membership.objects.filter(pk__in=missing, left_at=None).select_related("project").order_by("pk")
 
 
-def next_round(project: Project, now: datetime) -> Round:
+def next_round(
+    project: Project, now: datetime, *, purpose: str = Round.Purpose.PROTOCOL, informed: bool = False
+) -> Round:
     number = project.rounds.aggregate(last=Max("number"))["last"] + 1
-    return Round.objects.create(project=project, number=number, purpose=Round.Purpose.PROTOCOL, opened_at=now)
+    return Round.objects.create(project=project, number=number, purpose=purpose, informed=informed, opened_at=now)
 
 
 def give_again(
@@ -282,19 +349,62 @@ def give_again(
     return len(placed) + len(back)
 
 
+def give_for_another_look(*, project: Project, annotations: Sequence[int], now: datetime) -> list[int]:
+    """Give the item of these annotations once more to those who gave them, in the informed round of what is sent back;
+    returns the new assignments. The caller holds the project. Refused where nobody of them can be given it."""
+    given = Annotation.objects.filter(pk__in=annotations).select_related("assignment__item__trace")
+    rows = {one.assignment.annotator_id: one.assignment.item for one in given}
+    members = Membership.objects.filter(pk__in=rows).select_related("project").order_by("pk")
+    able = [one for one in members if labels_in(one, project) and reads(one, rows[one.pk])]
+    if project.closed_at or not able:
+        raise Refused(NOBODY_TO_SEND_TO)
+    round_ = project.rounds.filter(purpose=Round.Purpose.SENT_BACK, closed_at=None).first()
+    states = pairs_in(round_)
+    held = {states.get((one.pk, rows[one.pk].pk)) for one in able} - {None, WITHDRAWN}
+    if round_ is not None and held == {Assignment.State.SUBMITTED} and not set(states.values()) & set(WAITING):
+        end_round(round_, now)
+        round_, held = None, set()
+    if held:
+        raise Refused(SENT_BACK_ALREADY)
+    round_ = round_ or next_round(project, now, purpose=Round.Purpose.SENT_BACK, informed=True)
+    for one in able:
+        give_again(one, round_, [planned(rows[one.pk])], {})
+    items = {item.pk for item in rows.values()}
+    mine = Assignment.objects.filter(round=round_, annotator__in=able, item__in=items).order_by("pk")
+    return list(mine.values_list("pk", flat=True))
+
+
+def reads(member: Membership, item: Item) -> bool:
+    return not item.trace.language or item.trace.language in member.languages
+
+
+def planned(item: Item) -> PlannedItem:
+    return PlannedItem(item.pk, item.trace_id, item.anchor, item.phase, item.trace.language)
+
+
+def close_rounds(*, project: Project, now: datetime) -> None:
+    """Close whatever is open; what nobody has submitted is withdrawn."""
+    for round_ in project.rounds.filter(closed_at=None).order_by("pk"):
+        end_round(round_, now)
+
+
 def end_round(round_: Round, now: datetime) -> dict[tuple[int, int], Assignment]:
     """Close a round; what nobody has submitted in it is withdrawn. Returns those with a draft, by member and item."""
     Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
     hold(round_.assignments.filter(state=Assignment.State.OPEN))
     waiting = round_.assignments.filter(state__in=WAITING)
     drafts = {(row.annotator_id, row.item_id): row for row in waiting.filter(draft__isnull=False)}
+    pools.give_up(waiting.filter(lease_until__isnull=False))
     waiting.update(state=WITHDRAWN)
     Round.objects.filter(pk=round_.pk).update(closed_at=now)
     return drafts
 
 
 def first_locked():
-    plan = Assignment.objects.filter(annotator=place("annotator"), round=place("round"))
+    ended_in = Assignment.objects.filter(pk=place("ended")).values("round")  # it may go on in another round by now
+    plan = Assignment.objects.filter(
+        annotator=place("annotator"), round=Coalesce(Subquery(ended_in), place("round"))
+    )
     locked = plan.filter(state=Assignment.State.LOCKED)
     ended_order = Subquery(plan.filter(pk=place("ended")).values("order"))
     ahead = plan.filter(state=Assignment.State.OPEN, order__gt=ended_order)
@@ -332,8 +442,11 @@ def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:
         is_read = not language or language in row.annotator.languages
         if row.round.closed_at or not is_read or not labels_in(row.annotator, row.annotator.project):
             raise Refused(CANNOT_BE_GIVEN)
+        is_leased = row.round.purpose == Round.Purpose.FIRST and is_pool(project)
         Assignment.objects.filter(pk=row.pk, state=Assignment.State.PROBLEM).update(
-            state=Assignment.State.OPEN, ended_at=None
+            state=Assignment.State.OPEN,
+            ended_at=None,
+            lease_until=Now() + row.annotator.project.lease if is_leased else None,
         )
         Event.objects.create(
             project=project, person=lead, action="problem_given_back", detail={"assignment": assignment_id}
@@ -341,6 +454,30 @@ def give_back(*, lead: Person, project: Project, assignment_id: int) -> bool:
     return True
 
 
+GIVEN_ALREADY = Problem(
+    code="in_use",
+    field="assigning",
+    expected=gettext_noop(
+        "How items are given can be changed until the first one was given to somebody. Since then, who has read what, "
+        "in which order, rests on it."
+    ),
+    remedy=gettext_noop("Leave it as it is, or make another project for the other way."),
+)
+NOBODY_TO_SEND_TO = Problem(
+    code="nobody_to_give_to",
+    field="names",
+    expected=gettext_noop(
+        "Somebody whose answer is chosen, who has a part in the project still and reads the language; and a project "
+        "that is not closed."
+    ),
+    remedy=gettext_noop("Settle it without them."),
+)
+SENT_BACK_ALREADY = Problem(
+    code="sent_back_already",
+    field="names",
+    expected=gettext_noop("Somebody who does not have the item back already; others still work on what was sent back."),
+    remedy=gettext_noop("Choose others, wait until all is answered, or settle it as it is."),
+)
 CANNOT_BE_GIVEN = Problem(
     code="nobody_to_give_to",
     field="problem",

@@ -5,17 +5,20 @@ the annotator's own rows. No model object leaves this file, and what the kind do
 database. A field that is added to `BlindItem` is a decision about blindness (`tests/guards/test_blindness.py`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from annotate import queries
 from annotate.errors import NotYours
 from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
 from annotate.kinds.registry import kind_of
-from annotate.models import Assignment, Role
+from annotate.models import Assigning, Assignment, Role, Round
 from annotate.rules.light_text import Piece, light, plain
+from annotate.rules.looking_again import in_random_order, numbers_of
 from annotate.rules.phases import reason_to_wait
+from annotate.rules.qualification import PassRule, pass_rule
 from annotate.rules.quotes import canonical
 from annotate.traces.base import Answered, Call, File, Message, Trace
 
@@ -34,13 +37,14 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The annotator's own way through the plan; counts nothing of anybody else's."""
+    """The annotator's own way through the plan; counts nothing of anybody else's. In a pool only what was given to them
+    so far is counted, as nobody knows what comes."""
 
     sequence: int
-    place: int
-    n_places: int
+    place: int | None
+    n_places: int | None
     order: int
-    n_planned: int
+    n_planned: int | None
     minutes_left: int | None
 
 
@@ -55,8 +59,55 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownSettled:
+    """What one's own item was settled to, told in a closed project whose lead allows it; no label where it was left
+    unresolved."""
+
+    label: dict[str, Any] | None
+    schema: Mapping[str, Any]
+    is_same: bool
+    differing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierAnswer:
+    """An answer of a closed round, without who gave it; `is_own` is one's own."""
+
+    label: dict[str, Any]
+    label_schema: Mapping[str, Any]
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPost:
+    number: int
+    is_own: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What those who have the item in the same informed round say about it. `number` is one's own, of `n`."""
+
+    number: int
+    n: int
+    posts: tuple[ThreadPost, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Informed:
+    """What an informed round tells: one's own earlier answer first, the others in random order."""
+
+    answers: tuple[EarlierAnswer, ...]
+    thread: Thread
+
+
+@dataclass(frozen=True, slots=True)
 class BlindItem:
-    """One item as its annotator may see it. `progress` is None where a lead looks at it in no plan."""
+    """One item as its annotator may see it. `label_schema` is that of the form, from the newest protocol; `own_schema`
+    that of the protocol which the stored answer was given under. `progress` is None where a lead looks at it in no
+    plan."""
 
     public_id: str
     project_slug: str
@@ -78,8 +129,16 @@ class BlindItem:
     draft: dict[str, Any] | None
     draft_number: int
     protocol: int
+    label_schema: Mapping[str, Any]
+    own_schema: Mapping[str, Any]
     progress: Progress | None
+    lease_minutes: int | None
+    """How long an open item from a pool is kept for one after each sign of work."""
     feedback: Feedback | None
+    sent_back: str
+    """The reviewer's reason, to whom the item was sent back."""
+    settled: ShownSettled | None
+    informed: Informed | None
 
     @property
     def text(self) -> str:
@@ -99,12 +158,16 @@ class OpenAssignment:
     round_id: int
     is_round_open: bool
     informed: bool
+    has_thread: bool
     phase: str
     is_submitted: bool
     is_last_submitted: bool
+    pass_rule: PassRule | None
     first_shown_at: datetime | None
     kind: TaskKind
     text: str
+    asker: queries.Asker | None
+    """Who asks the pool for what comes next; None for an item of a plan."""
 
 
 def open_assignment(person, public_id) -> OpenAssignment:
@@ -120,13 +183,16 @@ def open_assignment(person, public_id) -> OpenAssignment:
         project_slug=row.project_slug,
         round_id=row.round_id,
         is_round_open=row.closed_at is None,
-        informed=row.informed,
+        informed=row.informed or row.was_informed,
+        has_thread=row.purpose == Round.Purpose.INFORMED,
         phase=row.phase,
         is_submitted=row.state == Assignment.State.SUBMITTED,
         is_last_submitted=row.public_id == row.last_submitted,
+        pass_rule=pass_rule(row.settings),
         first_shown_at=row.first_shown_at,
         kind=kind_of(row.kind),
         text=judged_text(row),
+        asker=row.asker,
     )
 
 
@@ -152,18 +218,20 @@ def waits_for(row: queries.OwnRow) -> str:
     return reason_to_wait(row.phase, open_phase=row.open_phase, practice_is_ready=is_ready)
 
 
-def standing(person, project_slug) -> str:
+def standing(person, project_slug, *, own: "OwnProject | None" = None) -> str:
     """What one is told where no item is shown: "ready", "done", "paused", "practice_not_ready" or "phase_not_open"; all
-    of it about the project's state and one's own plan. NotYours where one has no part in the project."""
-    if own_project(person, project_slug).is_paused:
+    of it about the project's state and one's own plan. NotYours where one has no part in the project, which `own` says
+    where it is known."""
+    if (own or own_project(person, project_slug)).is_paused:
         return "paused"
     reasons = [waits_for(row) for row in queries.first_open(person, project_slug)]
     return "done" if not reasons else "ready" if "" in reasons else reasons[0]
 
 
-def preview_item(project_id: int, item_id: int) -> BlindItem | None:
-    """An item exactly as its annotators see it, for a lead; None where the project has no such item."""
-    row = queries.previewed_row(project_id, item_id)
+def preview_item(project_id: int, item_id: int, *, protocol: int | None = None) -> BlindItem | None:
+    """An item exactly as its annotators see it, under this protocol or the newest, for a lead or a reviewer; None where
+    the project has no such item."""
+    row = queries.previewed_row(project_id, item_id, protocol=protocol)
     return None if row is None else blind_item(row)
 
 
@@ -193,11 +261,13 @@ def own_row(person, public_id) -> queries.OwnRow:
 def blind_item(row: queries.OwnRow) -> BlindItem:
     """The allow-list: every field that leaves the server for an annotator is named here."""
     kind = kind_of(row.kind)
-    blocks = kind.view(visible_trace(row, kind), row.anchor, row.label_schema or kind.schema)
+    schema = row.label_schema or kind.schema
+    blocks = kind.view(visible_trace(row, kind), row.anchor, schema)
     render = plain if row.settings.get("show") == "plain" else light
     is_submitted = row.state == Assignment.State.SUBMITTED
     own = queries.current_annotation(row.id) if is_submitted else None
-    pace = queries.pace_of(row) if row.id else None
+    own_schema = (own.protocol.label_schema if own else None) or schema
+    pace = queries.pace_of(row) if row.id and row.asker is None else None
     return BlindItem(
         public_id=row.public_id,
         project_slug=row.project_slug,
@@ -221,19 +291,72 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         draft=row.draft,
         draft_number=row.draft_number,
         protocol=row.protocol,
-        progress=progress_of(row, pace) if pace else None,
-        feedback=feedback_of(row, own.label, kind) if own and row.phase == "practice" else None,
+        label_schema=schema,
+        own_schema=own_schema,
+        progress=progress_of(row, pace) if row.id else None,
+        lease_minutes=None if row.lease_until is None else round(row.lease / timedelta(minutes=1)),
+        feedback=feedback_of(row, kind.load(own.label, own_schema), kind) if own and row.phase == "practice" else None,
+        sent_back=queries.sent_back_reason(row.id) if row.informed else "",
+        settled=settled_of(row, own.label, own_schema, kind) if own and tells_settled(row) else None,
+        informed=informed_of(row, kind) if row.purpose == Round.Purpose.INFORMED else None,
     )
 
 
-def feedback_of(row: queries.OwnRow, label: dict[str, Any], kind: TaskKind) -> Feedback | None:
+def informed_of(row: queries.OwnRow, kind: TaskKind) -> Informed:
+    """What an informed round tells of an item; only `blind_item` asks, and only for an assignment of such a round."""
+    said = {one.address: one for one in queries.said_earlier(row)}
+    order = in_random_order(said, seen_from=row.public_id)
+    order.sort(key=lambda address: said[address].member != row.annotator_id)
+    addresses = queries.people_of_thread(row)
+    numbers = numbers_of(addresses.values())
+    return Informed(
+        answers=tuple(
+            EarlierAnswer(one.label, one.label_schema or kind.schema, one.member == row.annotator_id)
+            for one in map(said.__getitem__, order)
+        ),
+        thread=Thread(
+            number=numbers[row.public_id],
+            n=len(numbers),
+            posts=tuple(
+                ThreadPost(numbers[addresses[member]], member == row.annotator_id, text)
+                for member, text in queries.thread_of(row)
+            ),
+            is_open=row.closed_at is None,
+        ),
+    )
+
+
+def tells_settled(row: queries.OwnRow) -> bool:
+    """Only after all labelling has ended for good, and where a lead said so then."""
+    is_told = row.project_closed_at is not None and row.settings.get("show_settled") is True
+    return is_told and row.phase != "practice"
+
+
+def settled_of(row: queries.OwnRow, label: dict[str, Any], schema, kind: TaskKind) -> ShownSettled | None:
+    """What one's own submitted item was settled to; only `blind_item` asks."""
+    settled = queries.settled_to([row.item_id]).get(row.item_id)
+    return None if settled is None else shown_settled(label, schema, settled, kind)
+
+
+def shown_settled(label: dict[str, Any], schema, settled: queries.SettledTo, kind: TaskKind) -> ShownSettled:
+    theirs = settled.label_schema or kind.schema
+    if settled.label is None:
+        return ShownSettled(None, theirs, is_same=False, differing=())
+    own, end = kind.load(label, schema), kind.load(settled.label, theirs)
+    titles = kind.part_titles(theirs)
+    parts = () if kind.same(own, end) else kind.grade(own, end).parts.items()
+    differing = tuple(titles.get(part, part) for part, is_right in parts if not is_right)
+    return ShownSettled(settled.label, theirs, kind.same(own, end), differing)
+
+
+def feedback_of(row: queries.OwnRow, label: Any, kind: TaskKind) -> Feedback | None:
     """The expected answer beside one's own; only `blind_item` asks, and only for a submitted practice item."""
     known = queries.known_answer(row.item_id)
     if known is None:
         return None
     schema = row.label_schema or kind.schema
-    grade = kind.grade(kind.parse(label, schema, None), kind.parse(known.label, schema, None))
-    differing = tuple(kind.part_titles[part] for part, is_right in grade.parts.items() if not is_right)
+    grade, titles = kind.grade(label, kind.load(known.label, schema)), kind.part_titles(schema)
+    differing = tuple(titles.get(part, part) for part, is_right in grade.parts.items() if not is_right)
     return Feedback(known.label, (known.reason_en, known.reason_zh), grade.is_right, differing)
 
 
@@ -277,7 +400,9 @@ def judged_text(row: queries.OwnRow) -> str:
     return canonical(row.item_text if row.item_text is not None else row.recorded_text)
 
 
-def progress_of(row: queries.OwnRow, pace: queries.Pace) -> Progress:
+def progress_of(row: queries.OwnRow, pace: queries.Pace | None) -> Progress:
+    if pace is None:
+        return Progress(row.sequence, None, None, row.order + 1, None, None)
     left = pace.n_planned - row.order
     return Progress(
         sequence=row.sequence,
@@ -299,6 +424,7 @@ class OwnProject:
     is_synthetic: bool
     open_lead: bool
     is_paused: bool
+    is_pool: bool
 
     @property
     def may_label(self) -> bool:
@@ -315,6 +441,7 @@ def own_projects(person) -> list[OwnProject]:
             is_synthetic=row.project.is_synthetic,
             open_lead=row.project.open_lead,
             is_paused=row.paused_at is not None,
+            is_pool=row.project.assigning == Assigning.POOL,
         )
         for row in queries.memberships_of(person)
     ]
@@ -337,13 +464,32 @@ class OwnAnnotation:
     sequence: int
     order: int
     submitted_at: datetime
+    settled: ShownSettled | None = None
 
 
 def own_annotations(person, project_slug, *, before: tuple[int, int] | None, limit: int) -> list[OwnAnnotation]:
     """One's own submitted items, newest in the plan of the newest round first, by pages; `before` is a round and an
-    order in it: one statement."""
-    rows = queries.own_submitted(person, project_slug, before=before)[:limit]
-    return [OwnAnnotation(row.public_id, row.round.number, row.sequence, row.order, row.ended_at) for row in rows]
+    order in it: one statement, and two more where the project tells what it settled."""
+    rows = list(queries.own_submitted(person, project_slug, before=before)[:limit])
+    settled = settled_beside(rows)
+    return [
+        OwnAnnotation(row.public_id, row.round.number, row.sequence, row.order, row.ended_at, settled.get(row.pk))
+        for row in rows
+    ]
+
+
+def settled_beside(rows) -> dict[int, ShownSettled]:
+    """By assignment, what these own items were settled to, where the project is closed and tells it."""
+    project = rows[0].annotator.project if rows else None
+    if project is None or project.closed_at is None or project.settings.get("show_settled") is not True:
+        return {}
+    kind, settled = kind_of(project.kind), queries.settled_to([row.item_id for row in rows])
+    labels = queries.own_labels([row.pk for row in rows])
+    return {
+        row.pk: shown_settled(labels[row.pk][0], labels[row.pk][1] or kind.schema, settled[row.item_id], kind)
+        for row in rows
+        if row.item_id in settled and row.pk in labels
+    }
 
 
 def guideline(person, project_slug, *, number: int | None = None) -> tuple[int, str, str]:

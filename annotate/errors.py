@@ -25,6 +25,14 @@ class ReasonMissing(ValueError):
     """A correction that is no undo any more needs a reason."""
 
 
+class PlaceGone(ValueError):
+    """The lease of a pool's item has ended and its place was given on; what was typed is kept."""
+
+    def __init__(self, project_slug: str):
+        super().__init__(project_slug)
+        self.project_slug = project_slug
+
+
 class Refused(ValueError):
     """A command or page cannot do what was asked; the problem says what is wrong and what to do."""
 
@@ -52,3 +60,11 @@ class LeaseLost(Exception):
 
 class Stopping(Exception):
     """This worker is to end, so the job under way goes back as it was."""
+
+
+class SettledMeanwhile(ValueError):
+    """Somebody settled the item since the page was opened; nothing of this one was taken over."""
+
+
+class AnswersChanged(ValueError):
+    """Somebody answered or corrected since the page was opened, so that its letters may mean other answers now."""

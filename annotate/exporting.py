@@ -193,7 +193,7 @@ class Row:
         return [(vote, self.rows_of(vote["label"])) for vote in self.sealed.rests_on]
 
     def rows_of(self, label: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
-        return [] if label is None else self.kind.rows(self.kind.parse(label, self.schema, None))
+        return [] if label is None else self.kind.rows(self.kind.load(label, self.schema))
 
 
 # Each file's own rows

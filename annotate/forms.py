@@ -36,7 +36,7 @@ def read_annotation(
     if protocol is None:
         raise LabelError(broken_page("protocol"))
     return new_annotation(
-        data=kind.read_form(post),
+        data=kind.read_form(post, protocol.label_schema or kind.schema),
         protocol=protocol,
         number=whole_number(post, "number", most=MAX_NUMBER),
         draft_number=whole_number(post, "draft_number", most=MAX_NUMBER),

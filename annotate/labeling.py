@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import CharField, DateTimeField, QuerySet
+from django.db.models import CharField, DateTimeField, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
-from annotate import assigning, queries
+from annotate import assigning, pool_queries, pools, qualifying, queries
 from annotate.blind import OpenAssignment
 from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
-from annotate.models import Annotation, Assignment, Membership, Post, Round
+from annotate.models import Annotation, Assignment, Event, Membership, Phase, Post, Round
 from annotate.prepared import PreparedRead, PreparedUpdate, place
 
 
@@ -72,16 +73,29 @@ def own_row(annotator, assignment_id: str) -> QuerySet[Assignment]:
 
 
 def mark_shown(*, annotator, assignment_id: str, now: datetime) -> None:
-    """Remember when an open item was first on show; a second look changes nothing."""
-    mine = own_row(annotator, assignment_id)
-    mine.filter(state=Assignment.State.OPEN, first_shown_at=None).update(first_shown_at=now)
+    """Remember when an open item was first on show; a second look only begins the lease of an item from a pool
+    anew."""
+    mine = own_row(annotator, assignment_id).filter(state=Assignment.State.OPEN)
+    shown = {"first_shown_at": Coalesce("first_shown_at", Value(now, DateTimeField()))}
+    mine.filter(Q(first_shown_at=None) | Q(lease_until__isnull=False)).update(**shown, lease_until=pools.extended())
+
+
+def mark_settled_seen(*, annotator, project_slug: str, now: datetime) -> None:
+    """Remember, and write in the log, that one has seen what items were settled to; a second look changes nothing."""
+    mine = Membership.objects.filter(person=annotator, project__slug=project_slug, left_at=None, settled_seen_at=None)
+    with transaction.atomic():
+        member = mine.select_related("project").first()
+        if member is not None and mine.update(settled_seen_at=now):
+            detail = {"annotator": member.code}
+            Event.objects.create(project=member.project, person=annotator, action="settled_seen", detail=detail)
 
 
 def save_draft(
     *, annotator, assignment_id: str, draft: dict[str, Any], draft_number: int, number: int, now: datetime
 ) -> None:
     """Keep what is typed so far. `number` is the annotation the form was opened on (0: none yet). A draft that comes
-    late, after the answer or after a newer draft, changes nothing and is told so."""
+    late, after the answer or after a newer draft, changes nothing and is told so. It begins the lease of an item from a
+    pool anew."""
     mine = own_row(annotator, assignment_id)
     older = mine.filter(draft_number__lt=draft_number)
     values = {"draft": draft, "draft_number": draft_number, "draft_saved_at": now}
@@ -89,16 +103,25 @@ def save_draft(
         with transaction.atomic():
             is_kept = is_current(mine, number) and older.filter(state=Assignment.State.SUBMITTED).update(**values)
     else:
-        is_kept = older.filter(state=Assignment.State.OPEN).update(**values)
+        is_kept = older.filter(state=Assignment.State.OPEN).update(**values, lease_until=pools.extended())
     if is_kept:
         return
     row = mine.filter(state__in=queries.VISIBLE_STATES).first()
     if row is None:
+        if keep_in_pool(annotator, assignment_id, older, values):
+            return
         raise NotYours
     annotation = queries.current_annotation(row.pk)
     if (annotation.number if annotation else 0) != number:
         raise AlreadySubmitted(annotation.submitted_at if annotation else None)
     raise NewerDraft
+
+
+def keep_in_pool(annotator, assignment_id: str, older: QuerySet[Assignment], values: dict[str, Any]) -> bool:
+    """Keep what was typed of an item that was taken back, and go on with it where its place is free still; PlaceGone
+    where it is not. False where nothing was taken back."""
+    older.filter(pool_queries.LAPSED).update(**values)
+    return pools.regain(annotator, assignment_id)
 
 
 def is_current(mine: QuerySet[Assignment], number: int) -> bool:
@@ -121,8 +144,11 @@ class NewAnnotation:
     reason: str
 
 
-def submit_annotation(*, assignment: OpenAssignment, key: str, new: NewAnnotation, now: datetime) -> Receipt:
-    """Store an answer, whole or not at all, and open the next item."""
+def submit_annotation(
+    *, assignment: OpenAssignment, key: str, new: NewAnnotation, now: datetime, shows_next: bool = False
+) -> Receipt:
+    """Store an answer, whole or not at all, and open the next item; a pool gives it at once only where it is shown in
+    the same answer, else to who asks for it."""
     if new.number:
         check_correction(assignment, new.reason)
     timing = new.timing.bounded(assignment.first_shown_at, now, is_first=not new.number)
@@ -144,12 +170,8 @@ def submit_annotation(*, assignment: OpenAssignment, key: str, new: NewAnnotatio
             submitted_at=now,
         )
         if not new.number:
-            assigning.open_next(
-                annotator_id=assignment.annotator_id,
-                round_id=assignment.round_id,
-                ended_id=assignment.id,
-                now=None,
-            )
+            is_paused = qualifying.pause_if_failed(assignment, now)
+            open_next(assignment, now=now, shows_next=shows_next and not is_paused)
     return Receipt(key, new.number + 1, now, assignment.public_id, assignment.project_slug, assignment.phase)
 
 
@@ -202,7 +224,16 @@ def check_correction(assignment: OpenAssignment, reason: str) -> None:
         raise ReasonMissing
 
 
-def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> None:
+def open_next(assignment: OpenAssignment, *, now: datetime, shows_next: bool) -> None:
+    if assignment.asker is None:
+        assigning.open_next(
+            annotator_id=assignment.annotator_id, round_id=assignment.round_id, ended_id=assignment.id, now=None
+        )
+    elif shows_next and assignment.phase != Phase.PRACTICE:
+        pools.take_next(assignment.asker, shown_at=now)
+
+
+def report_problem(*, assignment: OpenAssignment, text: str, now: datetime, shows_next: bool = False) -> None:
     """End an open assignment without a label and open the next. It is no label: counted, and seen by the lead."""
     with transaction.atomic():
         ended = Assignment.objects.filter(pk=assignment.id, state=Assignment.State.OPEN).update(
@@ -218,9 +249,4 @@ def report_problem(*, assignment: OpenAssignment, text: str, now: datetime) -> N
             purpose=Post.Purpose.PROBLEM,
             text=text,
         )
-        assigning.open_next(
-            annotator_id=row.annotator_id,
-            round_id=row.round_id,
-            ended_id=row.pk,
-            now=None,
-        )
+        open_next(assignment, now=now, shows_next=shows_next)

@@ -53,9 +53,9 @@ def batches_of(project: Project) -> QuerySet[ImportBatch]:
 
 
 def n_problems(project: Project, *, phase: str) -> int:
-    """Assignments of a phase that ended in a reported problem."""
+    """Assignments of a phase that ended in a reported problem in a blind round."""
     return Assignment.objects.filter(
-        item__project=project, item__phase=phase, state=Assignment.State.PROBLEM
+        item__project=project, item__phase=phase, state=Assignment.State.PROBLEM, round__purpose__in=RATING_ROUNDS
     ).count()
 
 
@@ -99,27 +99,29 @@ class Partial:
     n_given: int
 
 
-def partial_raters(project: Project, *, phase: str = "") -> list[Partial]:
+def partial_raters(project: Project, *, phase: str = "", round: int | None = None) -> list[Partial]:
     """Members who left before all they were given in a phase, or in all of them, was labelled: one statement."""
-    return [one for one in of_who_left(project, phase=phase).values() if one.n_submitted < one.n_given]
+    return [one for one in of_who_left(project, phase=phase, round=round).values() if one.n_submitted < one.n_given]
 
 
-def of_who_left(project: Project, *, phase: str = "") -> dict[int, Partial]:
+def of_who_left(project: Project, *, phase: str = "", round: int | None = None) -> dict[int, Partial]:
     """By member who left, what they labelled and had been given in the rounds that human agreement is read from: one
     statement. What was withdrawn had been given where they read its language; of rounds that a new protocol opened only
-    the last one still asked for anything, of earlier ones only labels count."""
+    the last one still asked for anything, of earlier ones only labels count. `round` looks at one alone."""
     newest = Round.objects.filter(project=project, purpose=Round.Purpose.PROTOCOL).order_by("-number").values("pk")[:1]
     first = Q(round__purpose=Round.Purpose.FIRST)
     asked = first | Q(round=Subquery(newest))
     submitted = Q(state=Assignment.State.SUBMITTED, round__purpose__in=RATING_ROUNDS)
-    rows = Assignment.objects.filter(asked | submitted, annotator__project=project, annotator__left_at__isnull=False)
+    counted = asked | submitted if round is None else Q(round__number=round)
+    rows = Assignment.objects.filter(counted, annotator__project=project, annotator__left_at__isnull=False)
     rows = rows.filter(item__phase=phase) if phase else rows
     groups = rows.values_list(
-        *("annotator", "annotator__code", "annotator__languages", "item__trace__language", "state")
+        *("annotator", "annotator__code", "annotator__languages", "item__trace__language", "state"),
+        Q(lease_until__isnull=False),
     ).annotate(n=Count("pk"))
     found: dict[int, Partial] = {}
-    for member, code, languages, language, state, n in groups.order_by("annotator__code"):
-        if state == Assignment.State.WITHDRAWN and language not in ("", *languages):
+    for member, code, languages, language, state, leased, n in groups.order_by("annotator__code"):
+        if state == Assignment.State.WITHDRAWN and (leased or language not in ("", *languages)):
             continue
         before = found.get(member, Partial(code, 0, 0))
         n_submitted = before.n_submitted + (n if state == Assignment.State.SUBMITTED else 0)
@@ -158,7 +160,8 @@ def problem_reports(project: Project) -> list[ProblemReport]:
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
-    """An item in the lead's list. `has_known` says whether it has a known answer."""
+    """An item in the lead's list. `n_submitted` counts the people who labelled it in a blind round, `has_known` says
+    whether it has a known answer."""
 
     id: int
     source: str
@@ -170,16 +173,23 @@ class ListedItem:
     has_known: bool
 
 
-def listed_items(project: Project, *, phase: str = "", after: int = 0, limit: int) -> list[ListedItem]:
-    """A page of the visible items in the order they came in, behind the one with the id `after`: one statement."""
+def listed_items(
+    project: Project, *, phase: str = "", after: int = 0, after_practice: bool = False, limit: int
+) -> list[ListedItem]:
+    """A page of the visible items in the order they came in, behind the one with the id `after`; with `after_practice`
+    those of later phases that have a known answer: one statement."""
     known = Settlement.objects.filter(item=OuterRef("pk"), how=Settlement.How.KNOWN, is_current=True)
-    submitted = Assignment.objects.filter(item=OuterRef("pk"), state=Assignment.State.SUBMITTED).order_by()
+    submitted = Assignment.objects.filter(
+        item=OuterRef("pk"), state=Assignment.State.SUBMITTED, round__purpose__in=RATING_ROUNDS
+    ).order_by()
     items = Item.objects.filter(project=project, trace__is_staged=False, pk__gt=after)
     if phase:
         items = items.filter(phase=phase)
+    if after_practice:
+        items = items.filter(Exists(known)).exclude(phase=Phase.PRACTICE)
     rows = items.order_by("pk").values_list(
         *("pk", "trace__source_id", "anchor", "phase", "trace__language", "cluster"),
-        Coalesce(Subquery(submitted.values("item").annotate(n=Count("pk")).values("n")), 0),
+        Coalesce(Subquery(submitted.values("item").annotate(n=Count("annotator", distinct=True)).values("n")), 0),
         Exists(known),
     )
     return [ListedItem(*row) for row in rows[:limit]]
@@ -243,9 +253,9 @@ def phase_counts(project: Project) -> list[PhaseCounts]:
 
 
 def counts_of_assignments(project: Project) -> QuerySet:
-    """By phase, what there is to label, what was, and what was on show. Withdrawn ones count as shown only."""
+    """By phase, what there is to label blind, what was, and what was on show. Withdrawn ones count as shown only."""
     state, waiting = Assignment.State, [Assignment.State.LOCKED, Assignment.State.OPEN]
-    given = Assignment.objects.filter(item__project=project).order_by()
+    given = Assignment.objects.filter(item__project=project, round__purpose__in=RATING_ROUNDS).order_by()
     return given.values("item__phase").annotate(
         n_planned=Count("pk", filter=~Q(state=state.WITHDRAWN)),
         n_submitted=Count("pk", filter=Q(state=state.SUBMITTED)),
@@ -266,6 +276,7 @@ class ProtocolRow:
     at: datetime
     by: str
     n_labels: int
+    label_schema: dict
 
 
 def protocol_rows(project: Project) -> list[ProtocolRow]:
@@ -289,6 +300,7 @@ def protocol_rows(project: Project) -> list[ProtocolRow]:
             row.created_at,
             people.get(row.number) or "",
             row.n or 0,
+            row.label_schema,
         )
         for row in rows.order_by("-number")
     ]

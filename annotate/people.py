@@ -115,12 +115,13 @@ def pause_member(*, project: Project, member_id: int, by: Person, now: datetime)
 
 
 def resume_member(*, project: Project, member_id: int, by: Person, now: datetime) -> bool:
-    """A paused annotator goes on where they were. False for who is not paused."""
+    """A paused annotator goes on where they were; known answers from before count no more for the pass rule. False for
+    who is not paused."""
     with transaction.atomic():
         member = member_to_change(project, member_id, by)
         if member.left_at is not None or member.paused_at is None:
             return False
-        return change(member, "member_resumed", by=by, now=now, paused_at=None)
+        return change(member, "member_resumed", by=by, now=now, paused_at=None, qualifies_from=now)
 
 
 def set_languages(*, project: Project, member_id: int, languages: Iterable[str], by: Person, now: datetime) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Field, IntegerField, Model, QuerySet
+from django.db.models.constants import OnConflict
 from django.db.models.expressions import RawSQL
 from django.db.models.sql import InsertQuery, UpdateQuery
 
@@ -90,6 +91,16 @@ class PreparedInsert:
         with connection.cursor() as cursor:
             for sql, params in self.statements:
                 cursor.execute(sql, params)
+
+
+def insert_unless_there(row: Model) -> bool:
+    """Write one row; False where a unique constraint has another one in its place, which breaks off nothing."""
+    query = InsertQuery(type(row), on_conflict=OnConflict.IGNORE)
+    query.insert_values(fields_of(type(row)), [row])
+    ((sql, params),) = query.get_compiler(connection=connection).as_sql()
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return bool(cursor.rowcount)
 
 
 def fields_of(model: type[Model]) -> list[Field]:

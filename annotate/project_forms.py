@@ -4,12 +4,14 @@ import secrets
 from collections.abc import Iterable
 
 from django import forms
+from django.http import QueryDict
 from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate import setting_up
 from annotate.errors import Refused
+from annotate.kinds.base import Schema
 from annotate.kinds.registry import all_kinds
 from annotate.models import Phase, Project
 from annotate.rules.vendor_names import vendor_names
@@ -21,13 +23,18 @@ class NamesConfirmed(forms.Form):
     """Texts that annotators read: where one newly names a model or a vendor, its writer has to tick that it may."""
 
     read_by_annotators: Iterable[str] = ()
+    more_texts: Iterable[str] = ()
+    more_before: Iterable[str] = ()
+    """Texts that are no fields of the form, as they are to be and as they were."""
     confirm_names = forms.CharField(required=False)
     """The names as they were shown beside the box, so that the tick says yes to these and no others."""
 
     def clean(self):
         data = super().clean()
-        before = {name for field in self.read_by_annotators for name in vendor_names(str(self.initial.get(field, "")))}
-        found = (name for field in self.read_by_annotators for name in vendor_names(data.get(field) or ""))
+        was = [*(str(self.initial.get(field, "")) for field in self.read_by_annotators), *self.more_before]
+        now = [*(data.get(field) or "" for field in self.read_by_annotators), *self.more_texts]
+        before = {name for text in was for name in vendor_names(text)}
+        found = (name for text in now for name in vendor_names(text))
         names = [name for name in dict.fromkeys(found) if name not in before]
         self.names = ", ".join(names)
         if self.names and data.get("confirm_names") != self.names:
@@ -81,6 +88,39 @@ class ProjectForm(NamesConfirmed):
         label=_("Leads label too (open lead)"),
         help_text=_("They get a plan of their own, although they see more than annotators; every report says so."),
     )
+    assigning = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("panel", _("panel: everybody gets every item they read, in an order of their own")),
+            ("pool", _("pool: who asks gets the next item, until each item has its labels")),
+        ],
+        widget=forms.RadioSelect,
+        label=_("Who gets which item"),
+        help_text=_("Can be changed until the first item was given. Practice is done by everybody in both."),
+    )
+    overlap = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=setting_up.MAX_OVERLAP,
+        label=_("Pool: labels an item"),
+        help_text=_("So many people label each item, never more. Agreement needs two."),
+    )
+    person_cap = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=setting_up.MAX_CAP,
+        label=_("Pool: most items a person"),
+        help_text=_("Left empty, one may go on as long as there are items. Practice does not count."),
+    )
+    lease_minutes = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=setting_up.MAX_LEASE,
+        label=_("Pool: minutes an item is kept"),
+        help_text=_(
+            "It begins anew while its reader works. Then somebody else may get the item; what was typed is kept."
+        ),
+    )
 
     def clean(self):
         data = super().clean()
@@ -88,6 +128,9 @@ class ProjectForm(NamesConfirmed):
         if not any(titles) and "title_en" not in self.errors and "title_zh" not in self.errors:
             self.add_error("title_en", _("A project has a title in at least one language."))
         data["title_en"], data["title_zh"] = titles[0] or titles[1], titles[1] or titles[0]
+        for name in ("assigning", "overlap", "lease_minutes"):
+            if name not in self.errors:
+                data[name] = data.get(name) or self.initial.get(name) or setting_up.POOL_DEFAULTS[name]
         return data
 
 
@@ -107,7 +150,16 @@ class NewProjectForm(ProjectForm):
             attrs={"data-suggested-from": "id_title_en", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
-    kind = forms.ChoiceField(label=_("What annotators do"), help_text=_("Stays as it is."))
+    kind = forms.ChoiceField(
+        label=_("What annotators do"),
+        help_text=_("Stays as it is."),
+        widget=forms.Select(
+            attrs={
+                **{"hx-post": "", "hx-trigger": "change", "hx-vals": '{"do": "draw"}', "hx-swap": "outerHTML"},
+                **{"hx-select": "#labels", "hx-target": "#labels", "hx-select-oob": "#labels-preview"},
+            }
+        ),
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=setting_up.MAX_SEED,
@@ -134,10 +186,15 @@ class NewProjectForm(ProjectForm):
             raise forms.ValidationError(_("Give the project a name; none can be made without an English title."))
         return slug
 
-    def new_project(self) -> setting_up.NewProject:
-        data = self.cleaned_data
+    def new_project(self, label_schema: Schema | None = None) -> setting_up.NewProject:
+        data = {**self.cleaned_data, "label_schema": label_schema}
         values = {name: data[name] for name in setting_up.NewProject.__dataclass_fields__ if name in data}
         return setting_up.NewProject(**{**values, "languages": tuple(data["languages"])})
+
+
+def typed_values(post: QueryDict) -> dict[str, object]:
+    """What stands in a form of a new project that is drawn again, complete or not."""
+    return {name: post.getlist(name) if name == "languages" else post[name] for name in post}
 
 
 def first_values() -> dict[str, object]:
@@ -146,6 +203,7 @@ def first_values() -> dict[str, object]:
         "kind": "reply",
         "languages": list(setting_up.LANGUAGES),
         **{name: allowed[0] for name, allowed in setting_up.SETTINGS.items()},
+        **setting_up.POOL_DEFAULTS,
         "open_phase": Phase.PRACTICE.value,
         "seed": secrets.randbelow(2**31),
     }

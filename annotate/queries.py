@@ -2,20 +2,23 @@
 takes; tests pin them. What leads and figures ask is in `lead_queries.py`."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from django.db.models import Avg, CharField, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Avg, CharField, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import (
     Annotation,
+    Assigning,
     Assignment,
     File,
     Item,
     Membership,
     Message,
     Phase,
+    Post,
     Protocol,
     Round,
+    SentBack,
     Settlement,
 )
 from annotate.prepared import PreparedRead, place
@@ -26,6 +29,25 @@ VISIBLE_STATES = [Assignment.State.OPEN, Assignment.State.SUBMITTED]
 
 OWN = Q(state=Assignment.State.SUBMITTED) | Q(state=Assignment.State.OPEN, round__closed_at=None)
 """In a closed round what was submitted can be read, and nothing is open any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks a pool for an item: the part they have in the project, and where they are in the pool's order."""
+
+    annotator: int
+    code: str
+    languages: list
+    project: int
+    seed: int
+    open_phase: str
+    cap: int | None
+    lease: timedelta
+    round: int | None
+    block: int | None
+    trace: int | None
+    n_held: int = 0
+    """How many places they take up, where it was looked up and there is a cap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +72,10 @@ class OwnRow:
     is_synthetic: bool
     open_phase: str
     project_languages: list
+    project_closed_at: datetime | None
     round_id: int
+    round_number: int
+    purpose: str
     informed: bool
     closed_at: datetime | None
     item_id: int
@@ -59,20 +84,52 @@ class OwnRow:
     language: str
     anchor: int
     item_text: str | None
+    code: str
+    languages: list
+    seed: int
+    assigning: str
+    person_cap: int | None
+    lease: timedelta
+    lease_until: datetime | None
+    block: int | None
     recorded_text: str | None
     protocol: int
     label_schema: dict
     last_submitted: str | None
     """The public id of the item one submitted last in any open round, which undo may open again."""
+    was_informed: bool
+    """Whether one was shown the item in an informed round, this one or another: no label is blind after that."""
+
+    @property
+    def asker(self) -> Asker | None:
+        """Who asks the pool for another item when this one ends; None for an item of a plan."""
+        is_pooled = self.assigning == Assigning.POOL and self.purpose == Round.Purpose.FIRST
+        if not is_pooled or self.project_closed_at is not None:
+            return None
+        return Asker(
+            self.annotator_id,
+            self.code,
+            self.languages,
+            self.project_id,
+            self.seed,
+            self.open_phase,
+            self.person_cap,
+            self.lease,
+            self.round_id,
+            self.block,
+            self.trace_id,
+        )
 
 
 OWN_COLUMNS = (
     *("pk", "public_id", "annotator", "order", "sequence", "state", "first_shown_at", "draft", "draft_number"),
     *(f"annotator__project{name}" for name in ("", "__slug", "__title_en", "__title_zh", "__kind", "__settings")),
     *("annotator__project__is_synthetic", "annotator__project__open_phase"),
-    "annotator__project__languages",
-    *("round", "round__informed", "round__closed_at"),
+    *("annotator__project__languages", "annotator__project__closed_at"),
+    *("round", "round__number", "round__purpose", "round__informed", "round__closed_at"),
     *("item", "item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
+    *("annotator__code", "annotator__languages", "annotator__project__seed", "annotator__project__assigning"),
+    *("annotator__project__person_cap", "annotator__project__lease", "lease_until", "item__pool__block"),
 )
 """All that annotators' pages read of an assignment and what it belongs to. What is not named here is not loaded."""
 
@@ -83,6 +140,12 @@ def own_assignments() -> QuerySet:
     judged = Message.objects.filter(trace=OuterRef("item__trace"), index=OuterRef("item__anchor"))
     done = Assignment.objects.filter(
         annotator=OuterRef("annotator"), round__closed_at=None, state=Assignment.State.SUBMITTED
+    )
+    informed = Assignment.objects.filter(
+        annotator=OuterRef("annotator"),
+        item=OuterRef("item"),
+        round__informed=True,
+        first_shown_at__isnull=False,
     )
     return (
         Assignment.objects.filter(
@@ -95,6 +158,7 @@ def own_assignments() -> QuerySet:
             Subquery(newest.values("number")[:1]),
             Subquery(newest.values("label_schema")[:1]),
             Subquery(done.order_by("-ended_at", "-pk").values("public_id")[:1]),
+            Exists(informed),
         )
     )
 
@@ -120,9 +184,11 @@ def first_open(person, project_slug) -> list[OwnRow]:
     return [OwnRow(*row) for row in FIRST_OPEN.rows(person=person.pk, slug=project_slug)]
 
 
-def previewed_row(project_id, item_id) -> OwnRow | None:
-    """A visible item of a project in the form of an assignment that nobody has: one statement."""
+def previewed_row(project_id, item_id, *, protocol: int | None = None) -> OwnRow | None:
+    """A visible item of a project in the form of an assignment that nobody has, under this protocol or the newest: one
+    statement."""
     newest = Protocol.objects.filter(project=OuterRef("project")).order_by("-number")
+    newest = newest if protocol is None else newest.filter(number=protocol)
     judged = Message.objects.filter(trace=OuterRef("trace"), index=OuterRef("anchor"))
     row = (
         Item.objects.filter(pk=item_id, project=project_id, trace__is_staged=False)
@@ -142,10 +208,15 @@ def previewed_row(project_id, item_id) -> OwnRow | None:
         **{"first_shown_at": None, "draft": None, "draft_number": 0, "project_id": project.pk},
         **{name: getattr(project, name) for name in ("title_en", "title_zh", "kind", "settings", "is_synthetic")},
         **{"project_slug": project.slug, "open_phase": project.open_phase, "project_languages": project.languages},
-        **{"round_id": 0, "informed": False, "closed_at": None, "item_id": row.pk, "phase": row.phase},
+        **{"project_closed_at": None},
+        **{"round_id": 0, "round_number": 0, "purpose": "", "informed": False, "closed_at": None},
+        **{"item_id": row.pk, "phase": row.phase},
         **{"trace_id": row.trace_id, "language": row.trace.language, "anchor": row.anchor, "item_text": row.text},
+        **{"code": "", "languages": [], "seed": 0, "assigning": project.assigning, "person_cap": None},
+        **{"lease": project.lease, "lease_until": None, "block": None},
         **{name: getattr(row, name) for name in ("recorded_text", "protocol", "label_schema")},
         last_submitted=None,
+        was_informed=False,
     )
 
 
@@ -172,6 +243,118 @@ def known_answer(item_id) -> KnownAnswer | None:
     row = Settlement.objects.filter(item=item_id, how=Settlement.How.KNOWN, is_current=True)
     found = row.values_list("label", "reason_en", "reason_zh").first()
     return KnownAnswer(*found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswered:
+    """A first answer to an item with a known answer, beside that; the schema is the newest, as of the known one."""
+
+    annotator: int
+    assignment: int
+    label: dict
+    known: dict
+    label_schema: dict
+
+
+def known_answers_given() -> QuerySet:
+    """Newest first. What came before somebody's last pause ended counts no more."""
+    known = Settlement.objects.filter(item=OuterRef("assignment__item"), how=Settlement.How.KNOWN, is_current=True)
+    return (
+        Annotation.objects.filter(
+            Exists(known),
+            Q(assignment__annotator__qualifies_from=None)
+            | Q(submitted_at__gt=F("assignment__annotator__qualifies_from")),
+            assignment__state=Assignment.State.SUBMITTED,
+            assignment__round__informed=False,
+            is_current=True,
+            informed=False,
+        )
+        .order_by("-submitted_at", "-pk")
+        .values_list(
+            *("assignment__annotator", "assignment", "label"),
+            Subquery(known.values("label")[:1]),
+            "protocol__label_schema",
+        )
+    )
+
+
+def known_answered(annotator_id, *, limit) -> list[KnownAnswered]:
+    """The last ones of one annotator: one statement."""
+    rows = known_answers_given().filter(assignment__annotator=annotator_id)[:limit]
+    return [KnownAnswered(*row) for row in rows]
+
+
+def known_answered_in(project_id) -> dict[int, list[KnownAnswered]]:
+    """All of a project by annotator: one statement."""
+    found: dict[int, list[KnownAnswered]] = {}
+    for row in known_answers_given().filter(assignment__annotator__project=project_id):
+        found.setdefault(row[0], []).append(KnownAnswered(*row))
+    return found
+
+
+def sent_back_reason(assignment_id) -> str:
+    """What a reviewer wrote when they sent this very assignment's item back, "" for any other: one statement."""
+    return SentBack.objects.filter(assignment=assignment_id).values_list("reason", flat=True).first() or ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettledTo:
+    """What an item ended with; no label where it was left unresolved."""
+
+    item: int
+    label: dict | None
+    label_schema: dict
+
+
+def settled_to(items) -> dict[int, SettledTo]:
+    """What reviewers settled these items to, of those they settled: one statement."""
+    rows = Settlement.objects.filter(item__in=items, is_current=True).exclude(how=Settlement.How.KNOWN)
+    found = rows.values_list("item", "label", "protocol__label_schema")
+    return {item: SettledTo(item, label, schema or {}) for item, label, schema in found}
+
+
+def own_labels(assignments) -> dict[int, tuple[dict, dict]]:
+    """The current label of each of these assignments and the label schema it was given under: one statement."""
+    rows = Annotation.objects.filter(assignment__in=assignments, is_current=True)
+    found = rows.values_list("assignment", "label", "protocol__label_schema")
+    return {assignment: (label, schema) for assignment, label, schema in found}
+
+
+@dataclass(frozen=True, slots=True)
+class SaidEarlier:
+    """Somebody's last label of an item in a closed round, by the random address of their assignment."""
+
+    member: int
+    address: str
+    label: dict
+    label_schema: dict
+
+
+def said_earlier(row: OwnRow) -> list[SaidEarlier]:
+    """Of the item of an assignment, in the closed rounds before its own: one statement."""
+    said = Annotation.objects.filter(
+        assignment__item=row.item_id,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__round__closed_at__isnull=False,
+        assignment__round__number__lt=row.round_number,
+        is_current=True,
+    ).order_by("assignment__round__number")
+    values = said.values_list(
+        "assignment__annotator", "assignment__public_id", "label", "protocol__label_schema"
+    )
+    return list({member: SaidEarlier(member, *rest) for member, *rest in values}.values())
+
+
+def people_of_thread(row: OwnRow) -> dict[int, str]:
+    """The addresses of an item's assignments in a round, by member: one statement."""
+    rows = Assignment.objects.filter(item=row.item_id, round=row.round_id)
+    return dict(rows.values_list("annotator", "public_id"))
+
+
+def thread_of(row: OwnRow) -> list[tuple[int, str]]:
+    """What was said about an item in a round, first post first, each with its member: one statement."""
+    posts = Post.objects.filter(item=row.item_id, round=row.round_id, purpose=Post.Purpose.THREAD)
+    return list(posts.order_by("pk").values_list("author", "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +530,7 @@ def own_submitted(person, project_slug, *, before: tuple[int, int] | None) -> Qu
     if before is not None:
         number, order = before
         mine = mine.filter(Q(round__number__lt=number) | Q(round__number=number, order__lt=order))
-    return mine.select_related("round").order_by("-round__number", "-order")
+    return mine.select_related("round", "annotator__project").order_by("-round__number", "-order")
 
 
 def guideline_for(person, project_slug, *, number: int | None = None) -> Protocol | None:

@@ -71,9 +71,11 @@ def votes(project: Project, protocol: int) -> Iterator[CastVote]:
     return (CastVote(*row) for row in rows.iterator(chunk_size=CHUNK))
 
 
-def settled(project: Project) -> Iterator[tuple[int, dict[str, Any] | None, str]]:
-    """What items of the main phase were settled to, by item: one statement. Known answers are no settling."""
+def settled(project: Project, protocol: int) -> Iterator[tuple[int, dict[str, Any] | None, str]]:
+    """What items of the main phase were settled to under one protocol, by item: one statement. Known answers are no
+    settling; one that names no protocol holds under any."""
     rows = Settlement.objects.filter(item__project=project, item__phase=Phase.MAIN, is_current=True)
+    rows = rows.filter(Q(protocol=None) | Q(protocol__number=protocol))
     rows = rows.exclude(how=Settlement.How.KNOWN).order_by("item").values_list("item_id", "label", "how")
     return rows.iterator(chunk_size=CHUNK)
 
@@ -185,7 +187,10 @@ def left_out(project: Project, protocol: int) -> dict[str, int]:
         other_protocol=Count("pk", filter=other), informed=Count("pk", filter=informed)
     )
     problems = Assignment.objects.filter(
-        item__project=project, item__phase=Phase.MAIN, state=Assignment.State.PROBLEM
+        item__project=project,
+        item__phase=Phase.MAIN,
+        state=Assignment.State.PROBLEM,
+        round__purpose__in=RATING_ROUNDS,
     ).count()
     items = Item.objects.filter(project=project, phase=Phase.MAIN).exclude(trace__is_staged=True).count()
     return {"n_items_there": items, "problem_reported": problems, **labels}
@@ -211,3 +216,8 @@ def with_known(items: Sequence[int]) -> set[int]:
     """Those of these items that have a known answer: one statement."""
     rows = Settlement.objects.filter(item__in=items, how=Settlement.How.KNOWN, is_current=True)
     return set(rows.values_list("item_id", flat=True))
+
+
+def saw_settled(project: Project) -> set[str]:
+    """The codes of annotators who have seen what items were settled to: one statement."""
+    return set(project.memberships.filter(settled_seen_at__isnull=False).values_list("code", flat=True))

@@ -212,7 +212,7 @@ def outcomes(project: Project, protocol: Protocol, rule: str, counts: Counts) ->
     kind, schema = kind_of(project.kind), schema_of(protocol)
     votes = groupby(release_queries.votes(project, protocol.number), key=lambda vote: vote.item)
     voted = ((item, 0, tuple(of_it)) for item, of_it in votes)
-    reviewed = release_queries.settled(project) if rule == "reviewed" else iter(())
+    reviewed = release_queries.settled(project, protocol.number) if rule == "reviewed" else iter(())
     given = ((item, 1, (label, how)) for item, label, how in reviewed)
     both = heapq.merge(voted, given, key=itemgetter(0, 1))
     for item, found in groupby(both, key=itemgetter(0)):
@@ -304,7 +304,9 @@ def said_of(project: Project, protocol: Protocol, counts: Counts) -> dict[str, A
 
 
 def people_of(project: Project, counts: Counts) -> list[dict[str, Any]]:
-    """By code, with how many labels each gave to it; who left before all was labelled is partial."""
+    """By code, with how many labels each gave to it; who left before all was labelled is partial, and it is said who
+    has seen what was settled."""
+    saw = release_queries.saw_settled(project)
     partial = {one.code: one for one in lead_queries.partial_raters(project, phase=Phase.MAIN)}
     return [
         {
@@ -313,6 +315,7 @@ def people_of(project: Project, counts: Counts) -> list[dict[str, Any]]:
             "is_partial": code in partial,
             "n_submitted": partial[code].n_submitted if code in partial else None,
             "n_given": partial[code].n_given if code in partial else None,
+            "saw_settled": code in saw,
         }
         for code, n in sorted(counts.people.items())
     ]

@@ -3,23 +3,39 @@
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from annotate import assigning, lead_queries, people
+from annotate import assigning, lead_queries, people, pools
 from annotate.errors import NotYours, Refused
-from annotate.kinds.registry import all_kinds
-from annotate.models import Event, Invite, Membership, Person, Phase, Project, Protocol, Role
+from annotate.kinds.base import Schema, TaskKind
+from annotate.kinds.registry import all_kinds, kind_of
+from annotate.models import (
+    Assigning,
+    Event,
+    Invite,
+    Membership,
+    Person,
+    Phase,
+    PoolItem,
+    Project,
+    Protocol,
+    Role,
+)
 from annotate.traces.base import Problem, gettext_noop
 
 SET_UP_DAYS = 7
 LANGUAGES = ("en", "zh")
 SETTINGS = {"text_beside_calls": ("private", "visible"), "show": ("light", "plain")}
 """What a project's settings may say; the first of each is what they say by default."""
+ASSIGNING = tuple(Assigning.values)
+POOL_DEFAULTS = {"assigning": Assigning.PANEL.value, "overlap": 3, "lease_minutes": 30}
+MAX_OVERLAP, MAX_CAP, MAX_LEASE = 1000, 10**6, 7 * 24 * 60
 MAX_SEED = 2**63 - 1
 MAX_TITLE = 200
 MAX_GUIDELINE = 50_000
@@ -42,6 +58,12 @@ class NewProject:
     show: str = "light"
     open_lead: bool = False
     open_phase: str = Phase.MAIN
+    label_schema: Mapping[str, Any] | None = None
+    """Where the kind's schema is made by leads; without one a project begins with the kind's own."""
+    assigning: str = Assigning.PANEL
+    overlap: int = 3
+    person_cap: int | None = None
+    lease_minutes: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +77,10 @@ class ProjectSettings:
     show: str
     text_beside_calls: str
     open_lead: bool
+    assigning: str
+    overlap: int
+    person_cap: int | None
+    lease_minutes: int
 
 
 def settings_of(project: Project) -> ProjectSettings:
@@ -65,6 +91,10 @@ def settings_of(project: Project) -> ProjectSettings:
         show=project.settings.get("show", "light"),
         text_beside_calls=project.settings.get("text_beside_calls", "private"),
         open_lead=project.open_lead,
+        assigning=project.assigning,
+        overlap=project.overlap,
+        person_cap=project.person_cap,
+        lease_minutes=pools.minutes(project.lease),
     )
 
 
@@ -76,6 +106,7 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
         raise NotYours
     check_new(new)
     kind = all_kinds()[new.kind]
+    schema = checked_schema(kind, new.label_schema, None)
     try:
         with transaction.atomic():
             project = Project.objects.create(
@@ -88,6 +119,10 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
                 settings={"text_beside_calls": new.text_beside_calls, "show": new.show},
                 open_lead=new.open_lead,
                 open_phase=new.open_phase,
+                assigning=new.assigning,
+                overlap=new.overlap,
+                person_cap=new.person_cap,
+                lease=timedelta(minutes=new.lease_minutes),
                 is_synthetic=new.is_synthetic,
             )
             Protocol.objects.create(
@@ -95,7 +130,7 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
                 number=1,
                 guideline_en=kind.guideline_en,
                 guideline_zh=kind.guideline_zh,
-                label_schema=dict(kind.schema),
+                label_schema=dict(schema),
             )
             assigning.open_round(project=project, now=now)
             Event.objects.create(project=project, person=by, action="project_created", detail={"slug": new.slug})
@@ -112,6 +147,24 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
             )
         ) from None
     return project
+
+
+def checked_schema(kind: TaskKind, given: Mapping[str, Any] | None, newest: Schema | None) -> Schema:
+    """The schema to store: what was given, else the newest, else the kind's own. Refused where the kind has one for
+    good, LabelError where it is none."""
+    if given is None:
+        return newest or kind.schema
+    if kind.check_schema is None:
+        raise Refused(
+            Problem(
+                code="fixed_schema",
+                field="label_schema",
+                expected=gettext_noop("What labels of the kind %(kind)s say cannot be changed."),
+                remedy=gettext_noop("Leave the schema out."),
+                params={"kind": kind.name},
+            )
+        )
+    return kind.check_schema(given, newest)
 
 
 def check_new(new: NewProject) -> None:
@@ -136,6 +189,24 @@ def check_settings(new: NewProject | ProjectSettings) -> None:
         check_choice(field, getattr(new, field), allowed)
     for language in new.languages or [""]:
         check_choice("languages", language, LANGUAGES)
+    check_choice("assigning", new.assigning, ASSIGNING)
+    check_number("overlap", new.overlap, MAX_OVERLAP)
+    check_number("lease_minutes", new.lease_minutes, MAX_LEASE)
+    if new.person_cap is not None:
+        check_number("person_cap", new.person_cap, MAX_CAP)
+
+
+def check_number(field: str, value: int, limit: int) -> None:
+    if not 1 <= value <= limit:
+        raise Refused(
+            Problem(
+                code="out_of_range",
+                field=field,
+                expected=gettext_noop("A whole number from 1 to %(limit)s."),
+                remedy=gettext_noop("Correct it."),
+                params={"limit": limit},
+            )
+        )
 
 
 def check_text(field: str, text: str, *, limit: int) -> None:
@@ -190,12 +261,28 @@ def update_project(*, project: Project, new: ProjectSettings, by: Person, now: d
         project.title_en, project.title_zh = new.title_en, new.title_zh
         project.languages, project.open_lead = list(new.languages), new.open_lead
         project.settings |= {"show": new.show, "text_beside_calls": new.text_beside_calls}
-        project.save(update_fields=["title_en", "title_zh", "languages", "settings", "open_lead"])
+        project.assigning, project.overlap, project.person_cap = new.assigning, new.overlap, new.person_cap
+        project.lease = timedelta(minutes=new.lease_minutes)
+        project.save(update_fields=["title_en", "title_zh", "languages", "settings", "open_lead", *POOL_FIELDS])
+        if "assigning" in changed:
+            change_assigning(project, now)
+        elif "overlap" in changed:
+            pools.change_places(PoolItem.objects.filter(project=project), new.overlap - old.overlap)
         if "open_lead" in changed:
             fit_leads(project, now)
         codes = {name: getattr(new, name) for name in changed if not name.startswith("title")}
         Event.objects.create(project=project, person=by, action="project_changed", detail={"changed": changed, **codes})
     return project
+
+
+POOL_FIELDS = ("assigning", "overlap", "person_cap", "lease")
+
+
+def change_assigning(project: Project, now: datetime) -> None:
+    """Take the plans or the pool away and make the other; Refused where anything was given."""
+    pools.remove(project)
+    assigning.take_plans_away(project)
+    assigning.extend_panel(project=project, now=now)
 
 
 DECIDED_AT_IMPORT = Problem(
@@ -277,9 +364,11 @@ def new_protocol(
     after: int,
     by: Person,
     now: datetime,
+    label_schema: Mapping[str, Any] | None = None,
 ) -> Protocol:
-    """The next protocol, with the label schema of the one before. `after` is the number of the one that its writer had
-    before them: Refused where somebody else opened another meanwhile, and where nothing changed."""
+    """The next protocol, with the label schema of the one before unless another is given. `after` is the number of the
+    one that its writer had before them: Refused where somebody else opened another meanwhile, and where nothing
+    changed; LabelError where the schema is none."""
     english, chinese = tidy(guideline_en), tidy(guideline_zh)
     check_text("change_note", change_note, limit=MAX_CHANGE_NOTE)
     check_text("guideline_en", english or chinese, limit=MAX_GUIDELINE)
@@ -289,14 +378,18 @@ def new_protocol(
         newest = project.protocols.order_by("-number").first()
         if newest.number != after:
             raise Refused(opened_meanwhile(newest.number))
-        if (english, chinese) == (tidy(newest.guideline_en), tidy(newest.guideline_zh)):
+        schema = newest.label_schema
+        if label_schema is not None:
+            schema = dict(checked_schema(kind_of(project.kind), label_schema, schema))
+        was = (tidy(newest.guideline_en), tidy(newest.guideline_zh), newest.label_schema)
+        if (english, chinese, schema) == was:
             raise Refused(NOTHING_CHANGED)
         protocol = Protocol.objects.create(
             project=project,
             number=newest.number + 1,
             guideline_en=english,
             guideline_zh=chinese,
-            label_schema=newest.label_schema,
+            label_schema=schema,
             change_note=change_note.strip(),
         )
         detail = {"number": protocol.number}

@@ -7,7 +7,7 @@ import threading
 from celery import bootsteps, current_app, shared_task, signals
 from django.db import connection
 
-from annotate import importing, waking, work
+from annotate import importing, pools, waking, work
 
 log = logging.getLogger(__name__)
 SWEEP_SECONDS = 15
@@ -50,6 +50,7 @@ class Sweeper(threading.Thread):
 
     def sweep(self):
         swept = work.sweep()
+        pools.take_back_expired()
         for kind in set(swept.unknown_kinds) - self.told:
             log.warning("Jobs of the kind %s wait, and nothing here does them.", kind)
             self.told.add(kind)

@@ -2,7 +2,20 @@
 
 from django.urls import include, path
 
-from annotate.views import account, events, imports, items, joining, label, people, project, protocols, tokens
+from annotate.views import (
+    account,
+    events,
+    imports,
+    items,
+    joining,
+    label,
+    people,
+    project,
+    protocols,
+    rounds,
+    settling,
+    tokens,
+)
 
 app_name = "annotate"
 
@@ -28,6 +41,8 @@ urlpatterns = [
     path("label/<slug:public_id>/submit/", label.submit_annotation, name="submit_annotation"),
     path("label/<slug:public_id>/draft/", label.save_draft, name="save_draft"),
     path("label/<slug:public_id>/problem/", label.report_problem, name="report_problem"),
+    path("label/<slug:public_id>/thread/", label.post_in_thread, name="post_in_thread"),
+    path("label/<slug:public_id>/gap/", label.report_gap, name="report_gap"),
     path("projects/<slug:project>/label/", label.next_item, name="next_item"),
     path("projects/<slug:project>/annotations/", label.own_annotations, name="own_annotations"),
     path("projects/<slug:project>/guideline/", label.guideline, name="guideline"),
@@ -38,10 +53,15 @@ urlpatterns = [
     path("projects/<slug:project>/protocols/", protocols.show_protocols, name="show_protocols"),
     path("projects/<slug:project>/protocols/new/", protocols.new_protocol, name="new_protocol"),
     path("projects/<slug:project>/protocols/new/preview/", protocols.preview_guideline, name="preview_guideline"),
+    path("projects/<slug:project>/rounds/", rounds.show_rounds, name="show_rounds"),
+    path("projects/<slug:project>/rounds/open/", rounds.open_round, name="open_round"),
+    path("projects/<slug:project>/rounds/<int:number>/close/", rounds.close_round, name="close_round"),
+    path("projects/<slug:project>/gaps/", rounds.list_gaps, name="list_gaps"),
     path("projects/<slug:project>/events/", events.show_events, name="show_events"),
     path("projects/<slug:project>/items/", items.list_items, name="list_items"),
     path("projects/<slug:project>/items/<int:item_id>/", items.preview_item, name="preview_item"),
     path("projects/<slug:project>/practice/", items.list_practice, name="list_practice"),
+    path("projects/<slug:project>/practice/rule/", items.set_pass_rule, name="set_pass_rule"),
     path("projects/<slug:project>/practice/<int:item_id>/", items.answer_practice, name="answer_practice"),
     path("projects/<slug:project>/protocols/reopen/", items.reopen_items, name="reopen_items"),
     path("join/<str:secret>/", joining.join_project, name="join_project"),
@@ -57,5 +77,18 @@ urlpatterns = [
     path("projects/<slug:project>/imports/upload/", imports.upload_traces, name="upload_traces"),
     path("projects/<slug:project>/imports/<int:work_id>/", imports.show_import, name="show_import"),
     path("projects/<slug:project>/imports/<int:work_id>/again/", imports.try_import_again, name="try_import_again"),
+    path("projects/<slug:project>/settling/", settling.settling_queue, name="settling_queue"),
+    path("projects/<slug:project>/settling/<slug:disagreement_id>/", settling.settle_item, name="settle_item"),
+    path(
+        "projects/<slug:project>/settling/<slug:disagreement_id>/store/",
+        settling.store_settlement,
+        name="store_settlement",
+    ),
+    path(
+        "projects/<slug:project>/settling/<slug:disagreement_id>/send-back/",
+        settling.send_item_back,
+        name="send_item_back",
+    ),
+    path("projects/<slug:project>/close/", settling.close_project, name="close_project"),
     path("projects/<slug:project>/give-back/<int:assignment_id>/", project.give_back, name="give_back"),
 ]

@@ -32,7 +32,7 @@ def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
-    actions |= {"voted": voted, "seal": seal, "judge": judge}
+    actions |= {"voted": voted, "seal": seal, "judge": judge, "pool": pool, "places": places}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -65,6 +65,71 @@ def fill(n_items, n_annotators):
     if connection.vendor == "postgresql":
         connection.cursor().execute("ANALYZE")  # the server does it by itself, a minute later
     return names
+
+
+def pool(n_items, n_annotators, overlap):
+    """A project whose items come from a pool, two short replies a collaboration; gives its annotators' names and how
+    long filling the pool took."""
+    from annotate import pools, setting_up
+    from annotate.models import ImportBatch, Item, Message, Project, Trace
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    new = setting_up.NewProject(PROJECT, "Measured", "Measured", seed=1, assigning="pool", overlap=int(overlap))
+    project = setting_up.create_project(new=new, by=None, now=timezone.now())
+    batch = ImportBatch.objects.create(project=project, file_name="made", format="sightline", state="visible")
+    own = {"project": project, "batch": batch, "format": "sightline", "language": "en", "is_staged": False}
+    for start in range(0, int(n_items) // 2, 1000):
+        numbers = range(start, min(start + 1000, int(n_items) // 2))
+        traces = Trace.objects.bulk_create(
+            Trace(source_id=f"run-{n}", cluster=f"run-{n}", content_hash=f"{n:064}", **own) for n in numbers
+        )
+        said = [(trace, index, ("user", "assistant")[index % 2]) for trace in traces for index in range(4)]
+        Message.objects.bulk_create(
+            Message(
+                trace=trace,
+                index=index,
+                session=1,
+                role=role,
+                side="agent" if index % 2 else "user",
+                seen_by="requester",
+                text=f"{material.OPENING}: {trace.source_id}.",
+            )
+            for trace, index, role in said
+        )
+        Item.objects.bulk_create(
+            Item(project=project, trace=trace, anchor=anchor, cluster=trace.cluster)
+            for trace in traces
+            for anchor in (1, 3)
+        )
+    names, began = add_annotators(project, int(n_annotators)), time.perf_counter()
+    pools.fill(project=Project.objects.get(pk=project.pk))
+    took = time.perf_counter() - began
+    if connection.vendor == "postgresql":
+        connection.cursor().execute("ANALYZE")
+    return {"names": names, "seconds": took}
+
+
+def places():
+    """What is given against what is counted, before and after everything that is open was let lapse and swept."""
+    from datetime import timedelta
+
+    from django.db.models import Count, F, Q
+    from django.db.models.functions import Now
+
+    from annotate import pools
+    from annotate.models import Assignment, PoolItem
+    from annotate.pool_queries import HOLDING
+
+    held = Count("item__assignments", filter=Q(item__assignments__state__in=HOLDING))
+    rows = PoolItem.objects.annotate(held=held)
+    over = rows.filter(held__gt=F("places")).count()
+    n_held = Assignment.objects.filter(state__in=HOLDING).count()
+    n_open = Assignment.objects.filter(state="open").update(lease_until=Now() - timedelta(seconds=1))
+    n_back = pools.take_back_expired()
+    stranded = rows.exclude(held=F("places") - F("n_free")).count() + Assignment.objects.filter(state="open").count()
+    free = sum(PoolItem.objects.values_list("n_free", flat=True))
+    return {"over": over, "held": n_held, "open": n_open, "back": n_back, "stranded": stranded, "free": free}
 
 
 def add_annotators(project, n_annotators):

@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "drf_spectacular",
     "annotate",
+    "annotate.kinds.choice",
     "annotate.kinds.reply",
     "scoring",
     "config",

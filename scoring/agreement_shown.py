@@ -1,5 +1,5 @@
 """The agreement report as its page shows it: charts, tables whose figures lead to their items, rows of a file. What is
-said of a figure in words stands in `words.py`."""
+said of a figure in words stands in `words.py` and `agreement_words.py`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from annotate.models import Project
-from scoring import words
+from scoring import agreement_words, words
 from scoring.charts import AxisRow, Confusion, Shape, confusion
 from scoring.compared_items import JUDGE, MAJORITY
 from scoring.comparing import AgreementReport, MeasureReport
 from scoring.stats.results import Figure
 from scoring.words import Column, FigureTable
 
-NUMBERS = ("protocol", "run")
+NUMBERS = ("protocol", "run", "round")
 CHARTS = ("axis", "confusion")
 LEAST_FOR_PANEL = 2
 
@@ -30,6 +30,7 @@ class Filters:
     measure: str | None = None
     protocol: int | None = None
     run: int | None = None
+    round: int | None = None
     language: str | None = None
     area: str | None = None
     cluster: str | None = None
@@ -46,7 +47,9 @@ class Filters:
 def filters_of(report: AgreementReport) -> Filters:
     """What the report came to rest on, so that a link still means the same once there is a newer protocol or run."""
     run = report.run.number if report.run else None
-    return Filters(phase=report.phase, protocol=report.protocol, run=run, **report.filters)
+    return Filters(
+        phase=report.phase, protocol=report.protocol, run=run, round=report.round, **report.filters
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class MeasurePart:
 
 def measure_part(project: Project, report: AgreementReport, one: MeasureReport) -> MeasurePart:
     links = Links(project, filters_of(report), one.measure.name)
-    said = words.measure_words(one)
+    said = agreement_words.measure_words(one)
     return MeasurePart(
         name=one.measure.name,
         title=gettext(one.measure.title),
@@ -143,7 +146,7 @@ def axis_rows(one: MeasureReport, links: Links) -> tuple[AxisRow, ...]:
         for each in one.panel.raters
     ]
     if one.judge:
-        url, said = links.items(of=JUDGE, against=MAJORITY), words.judge_value_words(one.judge.kappa)
+        url, said = links.items(of=JUDGE, against=MAJORITY), agreement_words.judge_value_words(one.judge.kappa)
         rows.append(axis_row(gettext("judge"), "diamond", one.judge.kappa, url, said))
     if one.panel.n_raters >= LEAST_FOR_PANEL:
         rows.append(axis_row(gettext("panel"), "square", one.panel.fleiss_kappa, links.items()))
@@ -162,7 +165,7 @@ def axis_row(name: str, shape: Shape, figure: Figure, url: str, said: str = "") 
 def linked_tables(one: MeasureReport, links: Links) -> tuple[LinkedTable, ...]:
     """The figures as tables: each value and number of items leads to its items, a number of ties to the ties."""
     panel = one.panel
-    whole = words.whole_table(panel)
+    whole = agreement_words.whole_table(panel)
     tables = [LinkedTable(whole, {(row, place): links.items() for row in range(len(whole.rows)) for place in (1, 3)})]
     of_raters = {}
     for row, each in enumerate(panel.raters):
@@ -176,13 +179,13 @@ def linked_tables(one: MeasureReport, links: Links) -> tuple[LinkedTable, ...]:
         for place in (1, 3)
     }
     tables += [
-        LinkedTable(words.rater_table(panel, one.measure), of_raters),
-        LinkedTable(words.pair_table(panel), of_pairs),
+        LinkedTable(agreement_words.rater_table(panel, one.measure), of_raters),
+        LinkedTable(agreement_words.pair_table(panel), of_pairs),
     ]
     if one.judge:
         url = links.items(of=JUDGE, against=MAJORITY)
         urls = {(row, place): url for row in (0, 1) for place in (1, 3)}
-        tables.append(LinkedTable(words.judge_table(one.judge, one.measure), urls))
+        tables.append(LinkedTable(agreement_words.judge_table(one.judge, one.measure), urls))
     return tuple(table for table in tables if table.table.rows)
 
 

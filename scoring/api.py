@@ -11,7 +11,7 @@ from annotate.errors import Refused
 from scoring.comparing import PHASES
 from scoring.reports import shown_report
 
-OF_THE_QUERY = ("measure", "protocol", "run", "language", "area", "cluster")
+OF_THE_QUERY = ("measure", "protocol", "run", "round", "language", "area", "cluster")
 
 
 class AgreementQuery(Query):
@@ -25,6 +25,12 @@ class AgreementQuery(Query):
         min_value=1,
         max_value=2**31 - 1,
         help_text="Of a judge; the newest with verdicts of the phase without.",
+    )
+    round = Digits(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="One round by itself; informed ones are no agreement of independent labels. All blind ones without.",
     )
     language = Text(required=False, help_text="Only items whose trace has this language.")
     area = Text(required=False, help_text="Only items whose trace has this area.")
@@ -68,6 +74,8 @@ class AgreementSerializer(serializers.Serializer):
     is_synthetic = serializers.BooleanField()
     is_result = serializers.BooleanField()
     open_lead = serializers.BooleanField()
+    round = serializers.IntegerField(allow_null=True)
+    is_informed = serializers.BooleanField()
     protocol = serializers.IntegerField(allow_null=True)
     protocols = ProtocolLabelsSerializer(many=True)
     partial_raters = PartialRaterSerializer(many=True)

@@ -68,11 +68,13 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class ComparedItems:
-    """One page, in the order of the ids; `n` counts all of them, `after` is where the next page begins, if any."""
+    """One page, in the order of the ids; `n` counts all of them, `after` is where the next page begins, if any;
+    the labels are those under `protocol`."""
 
     rows: tuple[Compared, ...]
     n: int
     after: int | None
+    protocol: int | None
 
 
 def compared_items(
@@ -82,6 +84,7 @@ def compared_items(
     phase: str = "main",
     protocol: int | None = None,
     run: int | None = None,
+    round: int | None = None,
     language: str | None = None,
     area: str | None = None,
     cluster: str | None = None,
@@ -98,9 +101,9 @@ def compared_items(
     """The items behind a figure of the report with the same filters, behind the one with the id `after`, or the last
     ones in front of `before`; Refused for a rater or category that is not there. The number of statements is fixed."""
     schemas = schemas_of(project)
-    (chosen,) = chosen_measures(project, schemas, measure)
     wanted = {"language": language, "area": area, "cluster": cluster}
-    gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
+    gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
+    (chosen,) = chosen_measures(project, schemas, measure, gathered.facts.protocol)
     kind = kind_of(project.kind)
     try:
         people = table_of(gathered.labels, kind, schemas).ratings(chosen)
@@ -199,4 +202,5 @@ def shown_page(
         )
         for item in shown
     )
-    return ComparedItems(rows, n=int(mask.sum()), after=shown[-1] if len(ids) > limit else None)
+    after_these = shown[-1] if len(ids) > limit else None
+    return ComparedItems(rows, n=int(mask.sum()), after=after_these, protocol=gathered.facts.protocol)

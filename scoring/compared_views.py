@@ -49,7 +49,8 @@ def list_filters(project: Project, query) -> Filters:
     filters = filters_in(query)
     if filters.measure is not None:
         return filters
-    return replace(filters, measure=comparing.chosen_measures(project, comparing.schemas_of(project), None)[0].name)
+    first = comparing.chosen_measures(project, comparing.schemas_of(project), None, filters.protocol)[0]
+    return replace(filters, measure=first.name)
 
 
 def query_of(filters: Filters, figure: Figure, **more: object) -> str:
@@ -78,9 +79,11 @@ def list_compared_items(request, project):
 
 def page_of(project: Project, filters: Filters, figure: Figure, found: ComparedItems) -> dict[str, object]:
     kind, schemas = kind_of(project.kind), comparing.schemas_of(project)
-    (measure,) = comparing.chosen_measures(project, schemas, filters.measure)
+    (measure,) = comparing.chosen_measures(project, schemas, filters.measure, found.protocol)
+    titles = kind.part_titles(schemas.get(found.protocol or 0) or schemas[max(schemas)])
     raters = sorted({rater for row in found.rows for rater in row.said})
-    parts = differing_parts([row.item for row in found.rows], filters.protocol, kind, schemas)
+    items = [row.item for row in found.rows]
+    parts = differing_parts(items, found.protocol, kind, schemas, round=filters.round)
     query = query_of(filters, figure)
     return {
         "heading": gettext(measure.title),
@@ -93,7 +96,7 @@ def page_of(project: Project, filters: Filters, figure: Figure, found: ComparedI
                 "said": [said_cell(row.said.get(rater), row.majority, measure) for rater in raters],
                 "majority": said_cell(row.majority, None, measure),
                 "judge": said_cell(row.judge, row.majority, measure),
-                "differing": [gettext(kind.part_titles[part]) for part in parts.get(row.item, ())],
+                "differing": [gettext(titles.get(part, part)) for part in parts.get(row.item, ())],
             }
             for row in found.rows
         ],
@@ -119,15 +122,15 @@ def said_cell(category: Hashable | None, majority: Hashable | None, measure: Mea
 
 
 def differing_parts(
-    items: list[int], protocol: int | None, kind: TaskKind, schemas: Schemas
+    items: list[int], protocol: int | None, kind: TaskKind, schemas: Schemas, *, round: int | None = None
 ) -> dict[int, tuple[str, ...]]:
     """By item, the parts of a label in which people differ, those behind the measure and the others."""
-    rows = item_queries.compared_labels(items)
+    rows = item_queries.compared_labels(items, round=round)
     number = protocol or max((number for _, number, _, _ in rows), default=None)
     labels: dict[int, dict[str, Any]] = {}
     for item, under, code, label in rows:
         if under == number:
-            labels.setdefault(item, {})[code] = kind.parse(label, schemas[under], None)
+            labels.setdefault(item, {})[code] = kind.load(label, schemas[under])
     return {item: different(list(of_item.values()), kind) for item, of_item in labels.items()}
 
 
@@ -135,7 +138,8 @@ def different(labels: Sequence[Any], kind: TaskKind) -> tuple[str, ...]:
     """A part in which all are like the first, as the kind grades, is one in which they do not differ."""
     first, *others = labels
     grades = [grade for other in others for grade in (kind.grade(other, first), kind.grade(first, other))]
-    return tuple(part for part in kind.part_titles if not all(grade.parts[part] for grade in grades))
+    parts = dict.fromkeys(part for grade in grades for part in grade.parts)
+    return tuple(part for part in parts if not all(grade.parts.get(part, True) for grade in grades))
 
 
 def asked_words(figure: Figure, measure: Measure) -> str:

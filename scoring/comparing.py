@@ -83,6 +83,8 @@ class Facts:
     filters: Mapping[str, str]
     n_filtered: int
     run: ComparedRun | None
+    round: int | None = None
+    is_informed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class AgreementReport:
     run: ComparedRun | None
     filters: Mapping[str, str]
     n_filtered: int
+    round: int | None = None
+    is_informed: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -111,6 +115,8 @@ class AgreementReport:
             "is_synthetic": self.is_synthetic,
             "is_result": self.is_result,
             "open_lead": self.open_lead,
+            "round": self.round,
+            "is_informed": self.is_informed,
             "protocol": self.protocol,
             "protocols": [{"protocol": one.protocol, "n_labels": one.n_labels} for one in self.protocols],
             "partial_raters": [
@@ -153,6 +159,8 @@ def report_from(payload: Mapping[str, Any], measures: Sequence[Measure]) -> Agre
         run=restored(ComparedRun | None, payload["run"]),
         filters=payload["filters"],
         n_filtered=payload["left_out"]["filtered"],
+        round=payload.get("round"),
+        is_informed=payload.get("is_informed", False),
     )
 
 
@@ -175,14 +183,16 @@ def agreement_report(
     area: str | None = None,
     cluster: str | None = None,
     run: int | None = None,
+    round: int | None = None,
 ) -> AgreementReport:
     """Human agreement of uninformed labels under one protocol, the newest that has labels where none is named, and a
-    judge beside it: the newest run with verdicts of the phase where no number is given. Refused for a measure, a
-    protocol, a run or a filter that is not there. The number of statements is fixed."""
+    judge beside it: the newest run with verdicts of the phase where no number is given. A `round` is compared by
+    itself, which for an informed one is no agreement of independent labels. Refused for a measure, a protocol, a run, a
+    round or a filter that is not there. The number of statements is fixed."""
     schemas = schemas_of(project)
-    measures = chosen_measures(project, schemas, measure)
     wanted = {"language": language, "area": area, "cluster": cluster}
-    gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
+    gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
+    measures = chosen_measures(project, schemas, measure, gathered.facts.protocol)
     return computed_report(project, gathered, schemas=schemas, measures=measures)
 
 
@@ -194,10 +204,12 @@ def gather(
     protocol: int | None,
     run: int | None,
     wanted: Mapping[str, str | None],
+    round: int | None = None,
 ) -> Gathered:
     """The rows as they are now."""
+    chosen_round = None if round is None else round_numbered(project, round)
     filters, leave = checked_filters(project, phase, wanted), kind_of(project.kind).unmeasured
-    every = label_queries.rated_labels(project, phase=phase, leave=leave)
+    every = label_queries.rated_labels(project, phase=phase, leave=leave, round=round)
     if protocol is not None and protocol not in schemas:
         raise Refused(unknown_choice("protocol", map(str, sorted(schemas))))
     under = {
@@ -216,12 +228,14 @@ def gather(
         open_lead=project.open_lead,
         protocol=chosen,
         protocols=tuple(ProtocolLabels(number, len(of_it)) for number, of_it in under.items()),
-        partial=tuple(lead_queries.partial_raters(project, phase=phase)),
-        n_problems=report_queries.n_problems(project, phase=phase, wanted=filters),
+        partial=tuple(lead_queries.partial_raters(project, phase=phase, round=round)),
+        n_problems=report_queries.n_problems(project, phase=phase, wanted=filters, round=round),
         filters=filters,
         n_filtered=len(of_protocol) - len(labels),
         run=row_of_run
         and ComparedRun(row_of_run.number, row_of_run.judge.name, row_of_run.version, row_of_run.n_samples),
+        round=round,
+        is_informed=chosen_round is not None and chosen_round.informed,
     )
     if row_of_run is None:
         return Gathered(facts, labels, [])
@@ -248,7 +262,7 @@ def computed_report(
         project=project.slug,
         phase=facts.phase,
         is_synthetic=facts.is_synthetic,
-        is_result=facts.phase == "main",
+        is_result=facts.phase == "main" and not facts.is_informed,
         open_lead=facts.open_lead,
         protocol=facts.protocol,
         protocols=facts.protocols,
@@ -261,6 +275,8 @@ def computed_report(
         run=facts.run,
         filters=facts.filters,
         n_filtered=facts.n_filtered,
+        round=facts.round,
+        is_informed=facts.is_informed,
     )
 
 
@@ -315,13 +331,24 @@ def schemas_of(project: Project) -> Schemas:
     return {one.number: one.label_schema or kind.schema for one in queries.protocols_of(project.pk)}
 
 
-def chosen_measures(project: Project, schemas: Schemas, measure: str | None) -> list[Measure]:
-    """The measure of this name, or all of the kind; Refused where there is none."""
-    measures = kind_of(project.kind).measures(schemas[max(schemas)])
+def chosen_measures(
+    project: Project, schemas: Schemas, measure: str | None, protocol: int | None = None
+) -> list[Measure]:
+    """The measure of this name, or all of the kind under this protocol, the newest where none is named; Refused where
+    there is none."""
+    measures = kind_of(project.kind).measures(schemas.get(protocol or 0) or schemas[max(schemas)])
     chosen = [one for one in measures if measure in (None, one.name)]
     if not chosen:
         raise Refused(unknown_choice("measure", [one.name for one in measures]))
     return chosen
+
+
+def round_numbered(project: Project, number: int) -> report_queries.NumberedRound:
+    rounds = report_queries.rounds_of(project)
+    found = next((one for one in rounds if one.number == number), None)
+    if found is None:
+        raise Refused(unknown_choice("round", [str(one.number) for one in rounds]))
+    return found
 
 
 def chosen_run(project: Project, phase: str, number: int | None) -> Run | None:

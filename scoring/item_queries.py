@@ -126,14 +126,14 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
     ]
 
 
-def compared_labels(items: list[int]) -> list[tuple[int, int, str, dict[str, Any]]]:
-    """Item, protocol, code and label of what enters human agreement on these items, of a rater the later round last:
-    one statement."""
+def compared_labels(items: list[int], *, round: int | None = None) -> list[tuple[int, int, str, dict[str, Any]]]:
+    """Item, protocol, code and label of what enters human agreement on these items, of a rater the later round last, or
+    of what was said of them in one round: one statement."""
+    blind = {"assignment__round__purpose__in": RATING_ROUNDS, "informed": False}
     rows = Annotation.objects.filter(
         assignment__item__in=items,
         assignment__state=Assignment.State.SUBMITTED,
-        assignment__round__purpose__in=RATING_ROUNDS,
         is_current=True,
-        informed=False,
+        **(blind if round is None else {"assignment__round__number": round}),
     ).order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
     return list(rows.values_list("assignment__item", "protocol__number", "assignment__annotator__code", "label"))

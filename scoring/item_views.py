@@ -10,15 +10,17 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from annotate.errors import Refused
+from annotate.kinds.base import Schema
 from annotate.models import Phase, Project
+from annotate.rules.lanes import Mark, laned
 from annotate.views.items import looked_at
 from annotate.views.project import led_project, title_of
-from scoring import item_queries
+from scoring import comparing, item_queries
 from scoring.compared_items import compared_items
 from scoring.compared_views import figure_in, list_filters, query_of
+from scoring.comparing import Schemas
 from scoring.item_queries import GivenLabel, SaidOfItem
 from scoring.judges.registry import all_judges
-from scoring.lanes import Mark, laned
 from scoring.views import filters_in
 
 STEPS = ("previous", "next")
@@ -30,6 +32,7 @@ class ShownLabel:
 
     who: str
     given: GivenLabel
+    schema: Schema
 
     @property
     def is_corrected(self) -> bool:
@@ -61,7 +64,7 @@ def show_item(request, project, item_id):
     facts = item_queries.item_facts(project, item_id)
     if facts is None:
         raise Http404
-    labels = named(item_queries.labels_of_item(item_id))
+    labels = named(item_queries.labels_of_item(item_id), comparing.schemas_of(project))
     verdicts = [ShownVerdict(judge_title(one.judge), one) for one in item_queries.verdicts_of_item(item_id)]
     marks = [mark for one in labels for mark in marks_of(one.who, one.given.label.get("spans") or ())]
     marks += [mark for one in verdicts[:1] for mark in marks_of(gettext("judge"), one.said.spans)]
@@ -83,12 +86,14 @@ def show_item(request, project, item_id):
     return render(request, "scoring/show_item.html", context)
 
 
-def named(labels: list[GivenLabel]) -> list[ShownLabel]:
-    """By code; whoever labelled the item in a later round too has its number behind it there."""
+def named(labels: list[GivenLabel], schemas: Schemas) -> list[ShownLabel]:
+    """By code, each with the schema it was given under; whoever labelled the item in a later round too has its number
+    behind it there."""
     seen: set[str] = set()
     found = []
     for one in labels:
-        found.append(ShownLabel(f"{one.code}/{one.round}" if one.code in seen else one.code, one))
+        who = f"{one.code}/{one.round}" if one.code in seen else one.code
+        found.append(ShownLabel(who, one, schemas[one.protocol]))
         seen.add(one.code)
     return found
 

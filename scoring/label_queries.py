@@ -72,23 +72,34 @@ class WithoutFields(Func):
 
 
 def rated_labels(
-    project: Project, *, phase: str, leave: Sequence[str] = (), among: Numbers | None = None
+    project: Project,
+    *,
+    phase: str,
+    leave: Sequence[str] = (),
+    among: Numbers | None = None,
+    round: int | None = None,
 ) -> Labels:
     """Labels of a phase that enter human agreement, current and not informed, from first rounds and from those that a
     new protocol opened; five statements. Settled, known and suggested rows live in other tables and cannot join; what
     an annotator said of an item with a known answer is a label like any other. `among` names labels by their ids
     instead: then those that have been corrected or withdrawn since count as they did. `leave` are fields of a label
-    that are not wanted.
+    that are not wanted. `round` names one round instead of all blind ones: its labels alone, which are informed where
+    the round is.
 
     The statement of the labels joins no items: the databases would begin with them and take twice as long.
     """
     clusters = dict(Item.objects.filter(project=project, phase=phase).values_list("pk", "cluster"))
     codes = dict(Membership.objects.filter(project=project).order_by("code").values_list("pk", "code"))
-    rounds = {pk: rest for pk, *rest in Round.objects.filter(project=project).values_list("pk", "number", "purpose")}
+    columns_of_round = ("pk", "number", "purpose", "informed")
+    rounds = {pk: rest for pk, *rest in Round.objects.filter(project=project).values_list(*columns_of_round)}
+    wanted = [
+        pk for pk, (number, why, _) in rounds.items() if (why in RATING_ROUNDS if round is None else number == round)
+    ]
+    is_informed = any(rounds[pk][2] for pk in wanted)
     protocols = dict(Protocol.objects.filter(project=project).values_list("pk", "number"))
     raters = {pk: place for place, pk in enumerate(codes)}
     texts: dict[str, int] = {}
-    parts = [numbers_of(rows, texts) for rows in rows_said(project, leave, among)]
+    parts = [numbers_of(rows, texts) for rows in rows_said(project, leave, among, is_informed=is_informed)]
     columns = np.hstack([np.zeros((6, 0), dtype=np.int64), *parts])
     item, member, label, protocol, in_round, annotation = columns
     found = Labels(
@@ -96,15 +107,15 @@ def rated_labels(
         rater=translated(member, raters),
         label=label,
         protocol=translated(protocol, protocols),
-        is_again=np.isin(in_round, [pk for pk, (_, why) in rounds.items() if why == Round.Purpose.PROTOCOL]),
+        is_again=np.isin(in_round, [pk for pk, (_, why, _) in rounds.items() if why == Round.Purpose.PROTOCOL]),
         annotation=annotation,
         raters=tuple(codes.values()),
         texts=tuple(texts),
         clusters=clusters,
     )
-    counts = np.isin(in_round, [pk for pk, (_, why) in rounds.items() if why in RATING_ROUNDS])
+    counts = np.isin(in_round, wanted)
     counts &= np.isin(item, list(clusters))
-    order = np.lexsort((translated(in_round, {pk: number for pk, (number, _) in rounds.items()}), found.rater, item))
+    order = np.lexsort((translated(in_round, {pk: number for pk, (number, *_) in rounds.items()}), found.rater, item))
     chosen = found.where(order[counts[order]])
     return chosen if among is None else chosen.where(np.isin(chosen.annotation, among))
 
@@ -113,13 +124,15 @@ PART = 10_000
 """Rows that are held at a time: more of them would keep the garbage collector busy."""
 
 
-def rows_said(project: Project, leave: Sequence[str], among: Numbers | None) -> Iterator[list[tuple[Any, ...]]]:
+def rows_said(
+    project: Project, leave: Sequence[str], among: Numbers | None, *, is_informed: bool = False
+) -> Iterator[list[tuple[Any, ...]]]:
     """Parts of what members of a project have said, in any round: item, member, label, protocol, round and id; one
     statement."""
     then: dict[str, Any] = {"assignment__state": Assignment.State.SUBMITTED, "is_current": True}
     if among is not None:
         then = {"pk__range": (int(among.min(initial=0)), int(among.max(initial=0)))}
-    said = Annotation.objects.filter(**then, informed=False, assignment__annotator__project=project).order_by()
+    said = Annotation.objects.filter(**then, informed=is_informed, assignment__annotator__project=project).order_by()
     rows = said.values_list(
         *("assignment__item_id", "assignment__annotator_id", WithoutFields(F("label"), leave)),
         *("protocol_id", "assignment__round_id", "pk"),

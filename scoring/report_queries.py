@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, ExpressionWrapper, F, Max, Model, OuterRef, Q, QuerySet, TextField
 
-from annotate.models import Annotation, Assignment, Event, Item, Post, Project
+from annotate.lead_queries import RATING_ROUNDS
+from annotate.models import Annotation, Assignment, Event, Item, Post, Project, Round
 from scoring.label_queries import WithoutFields
 from scoring.models import Report, Run, Verdict
 
@@ -63,9 +64,27 @@ def values_of(project: Project, name: str, *, phase: str, most: int | None = Non
     return sorted(items.values_list(PLACES[name], flat=True).distinct()[:most])
 
 
-def n_problems(project: Project, *, phase: str, wanted: Mapping[str, str]) -> int:
-    """Assignments of the wanted items that ended in a reported problem."""
+class NumberedRound(NamedTuple):
+    number: int
+    purpose: str
+    informed: bool
+
+    @property
+    def name(self) -> str:
+        return str(Round.Purpose(self.purpose).label)
+
+
+def rounds_of(project: Project) -> list[NumberedRound]:
+    """In their order."""
+    rows = Round.objects.filter(project=project).order_by("number").values_list("number", "purpose", "informed")
+    return list(map(NumberedRound._make, rows))
+
+
+def n_problems(project: Project, *, phase: str, wanted: Mapping[str, str], round: int | None = None) -> int:
+    """Assignments of the wanted items that ended in a reported problem, in blind rounds or in this one."""
     problems = Assignment.objects.filter(annotator__project=project, state=Assignment.State.PROBLEM)  # by its index
+    in_round = {"round__purpose__in": RATING_ROUNDS} if round is None else {"round__number": round}
+    problems = problems.filter(**in_round)
     return problems.filter(item__phase=phase, **of_items(wanted, "item__")).count()
 
 

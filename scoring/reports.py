@@ -45,19 +45,21 @@ def shown_report(
     area: str | None = None,
     cluster: str | None = None,
     run: int | None = None,
+    round: int | None = None,
 ) -> StoredReport:
     """The stored report of these settings if nothing has come since, else a new one. Refused as `agreement_report`."""
     schemas = comparing.schemas_of(project)
-    measures = comparing.chosen_measures(project, schemas, measure)
     wanted = {"language": language, "area": area, "cluster": cluster}
-    asked = {"phase": phase, "measure": measure, "protocol": protocol, "run": run, **wanted}
+    asked = {"phase": phase, "measure": measure, "protocol": protocol, "run": run, "round": round, **wanted}
     key = hash_of({"asked": asked, "n_resamples": comparing.N_RESAMPLES, "version": VERSION})
     row = report_queries.stored_reports(project, Report.Kind.AGREEMENT, key).first()
     if row is not None and (same := report_queries.marks_since(project, row.seen)):
         keep_up(row, same)
+        measures = comparing.chosen_measures(project, schemas, measure, row.payload["protocol"])
         return StoredReport(row, comparing.report_from(row.payload, measures), is_new=False)
     marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
-    gathered = comparing.gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted)
+    gathered = comparing.gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
+    measures = comparing.chosen_measures(project, schemas, measure, gathered.facts.protocol)
     report = comparing.computed_report(project, gathered, schemas=schemas, measures=measures)
     row = Report(
         project=project,
@@ -94,11 +96,10 @@ def recompute(row: Report) -> dict[str, Any]:
     project, asked = row.project, row.settings["asked"]
     facts = facts_from(row.settings["facts"])
     schemas = comparing.schemas_of(project)
-    measures = comparing.chosen_measures(project, schemas, asked["measure"])
+    measures = comparing.chosen_measures(project, schemas, asked["measure"], facts.protocol)
     leave = kind_of(project.kind).unmeasured
-    labels = label_queries.rated_labels(
-        project, phase=facts.phase, leave=leave, among=np.array(sorted(numbers_of(row.ids["annotations"])))
-    )
+    among = np.array(sorted(numbers_of(row.ids["annotations"])))
+    labels = label_queries.rated_labels(project, phase=facts.phase, leave=leave, among=among, round=facts.round)
     gathered = Gathered(facts, labels, verdicts_again(project, facts, row.ids, leave))
     return comparing.computed_report(project, gathered, schemas=schemas, measures=measures).as_dict()
 

@@ -1,5 +1,5 @@
 """Modules whose jobs this app does: importing them has registered their handlers."""
 
-from scoring import running
+from scoring import overlap, running
 
-HANDLERS_OF = [running]
+HANDLERS_OF = [running, overlap]

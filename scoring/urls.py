@@ -3,7 +3,18 @@
 from django.urls import path
 
 from annotate.api.operations import address
-from scoring import api, compared_views, item_views, release_api, release_views, run_api, run_views, views
+from scoring import (
+    api,
+    compared_views,
+    item_views,
+    overlap_views,
+    release_api,
+    release_views,
+    run_api,
+    run_views,
+    settled_views,
+    views,
+)
 
 app_name = "scoring"
 
@@ -34,6 +45,12 @@ urlpatterns = [
         address(release_api.list_release_items),
         name="api_release_items",
     ),
+    path(
+        "projects/<slug:project>/settling/<slug:disagreement_id>/verdict/",
+        settled_views.settled_verdict,
+        name="settled_verdict",
+    ),
+    path("projects/<slug:project>/agreement/overlap/", overlap_views.set_overlap_rule, name="set_overlap_rule"),
     path("projects/<slug:project>/runs/", run_views.list_runs, name="list_runs"),
     path("projects/<slug:project>/runs/start/", run_views.start_run, name="start_run"),
     path("projects/<slug:project>/runs/<int:number>/", run_views.show_run, name="show_run"),

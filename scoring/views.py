@@ -14,7 +14,7 @@ from annotate.kinds.registry import kind_of
 from annotate.models import Phase, Project
 from annotate.rules.csv_cells import escape
 from annotate.views.project import led_project, title_of
-from scoring import comparing, report_queries, words
+from scoring import agreement_words, comparing, overlap_views, report_queries
 from scoring.agreement_shown import (
     AXIS_COLUMNS,
     CHARTS,
@@ -58,6 +58,7 @@ def show_agreement(request, project):
     project = led_project(request, project)
     filters = filters_in(request.GET)
     context = {"project": project, "title": title_of(project), "filters": filters, **choices(project, filters)}
+    context |= overlap_views.card(project)
     try:
         stored = shown_report(project, **filters.as_dict())
     except Refused as refusal:
@@ -67,13 +68,14 @@ def show_agreement(request, project):
 
 
 def choices(project: Project, filters: Filters) -> dict[str, object]:
-    """What the filters can be set to: five statements."""
+    """What the filters can be set to: six statements."""
     schemas = comparing.schemas_of(project)
     return {
         "phases": [(value, name) for value, name in Phase.choices if value in PHASES],
-        "measures": kind_of(project.kind).measures(schemas[max(schemas)]),
+        "measures": kind_of(project.kind).measures(schemas.get(filters.protocol or 0) or schemas[max(schemas)]),
         "all_protocols": sorted(schemas, reverse=True),
         "runs": report_queries.runs_with_verdicts(project, phase=filters.phase),
+        "rounds": report_queries.rounds_of(project),
         "places": [
             (
                 name,
@@ -96,7 +98,7 @@ def report_shown(project: Project, stored: StoredReport) -> dict[str, object]:
     return {
         "report": report,
         "row": stored.row,
-        "said": words.report_words(report),
+        "said": agreement_words.report_words(report),
         "parts": [measure_part(project, report, one) for one in report.measures],
         "n_raters": max((one.panel.n_raters for one in report.measures), default=0),
     }

@@ -12,7 +12,16 @@ from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing, Refused
+from annotate.errors import (
+    AlreadySubmitted,
+    AnswersChanged,
+    NewerDraft,
+    NotYours,
+    PlaceGone,
+    ReasonMissing,
+    Refused,
+    SettledMeanwhile,
+)
 from annotate.kinds.base import LabelError
 from annotate.traces.base import Problem, gettext_noop
 from annotate.views.label import REASON_MISSING
@@ -51,6 +60,12 @@ def told(error, context):
             return HTTPStatus.CONFLICT, [already_submitted(error)], {}
         case NewerDraft():
             return HTTPStatus.CONFLICT, [NEWER_DRAFT], {}
+        case PlaceGone():
+            return HTTPStatus.CONFLICT, [PLACE_GONE], {}
+        case SettledMeanwhile():
+            return HTTPStatus.CONFLICT, [SETTLED_MEANWHILE], {}
+        case AnswersChanged():
+            return HTTPStatus.CONFLICT, [ANSWERS_CHANGED], {}
         case NotYours() | Http404():
             return HTTPStatus.NOT_FOUND, [NOT_FOUND], {}
         case exceptions.NotAuthenticated():
@@ -123,6 +138,12 @@ NEWER_DRAFT = Problem(
     expected=gettext_noop("A draft with a higher number than the one that is stored."),
     remedy=gettext_noop("Read the item again; its draft was saved from elsewhere."),
 )
+PLACE_GONE = Problem(
+    code="place_gone",
+    field="",
+    expected=gettext_noop("An item whose lease goes on; that of this one has ended and its place was given on."),
+    remedy=gettext_noop("Ask for the next item. A draft of this one is kept."),
+)
 BROKEN = Problem(
     code="server_error",
     field="",
@@ -144,6 +165,20 @@ def already_submitted(error: AlreadySubmitted) -> Problem:
         remedy=gettext_noop("Read the item again before you go on."),
         params=params,
     )
+
+
+SETTLED_MEANWHILE = Problem(
+    code="settled_meanwhile",
+    field="base",
+    expected=gettext_noop("The number of the last settlement; another was stored meanwhile."),
+    remedy=gettext_noop("Read the item again before you go on."),
+)
+ANSWERS_CHANGED = Problem(
+    code="answers_changed",
+    field="seen",
+    expected=gettext_noop("The answers as they are now; somebody answered or corrected meanwhile."),
+    remedy=gettext_noop("Read the item again before you go on."),
+)
 
 
 def method_not_allowed(allowed: str) -> Problem:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from annotate import blind, labeling
+from annotate import blind, labeling, pools
 from annotate.api import shown
 from annotate.api.errors import BadRequest
 from annotate.api.operations import Answer, operation
@@ -24,21 +24,23 @@ def of_this_project(request, project_slug):
 
 
 def own_item(request, public_id):
-    item = blind.show_item(request.user, public_id)
+    item = pools.show_item(request.user, public_id)
     of_this_project(request, item.project_slug)
     return item
 
 
 def own_assignment(request, public_id):
-    assignment = blind.open_assignment(request.user, public_id)
+    assignment = pools.open_assignment(request.user, public_id)
     of_this_project(request, assignment.project_slug)
     return assignment
 
 
 def first_shown(request, item):
-    """The item, with its first showing written down."""
-    if not item.was_shown:
+    """The item, with its first showing written down, and the lease of one from a pool begun anew."""
+    if not item.was_shown or item.lease_minutes:
         labeling.mark_shown(annotator=request.user, assignment_id=item.public_id, now=timezone.now())
+    if item.settled:
+        labeling.mark_settled_seen(annotator=request.user, project_slug=item.project_slug, now=timezone.now())
     return item
 
 
@@ -49,11 +51,10 @@ def list_own_projects(request):
 
 @operation("GET", summary="The item to go on with", answers={200: shown.NextSerializer})
 def next_item(request, project):
-    """The first open item of your plan, or why there is none. Asking again gives the same item."""
-    item = blind.next_item(request.user, project)
-    if item is None:
-        return {"standing": blind.standing(request.user, project), "item": None}
-    return {"standing": "ready", "item": first_shown(request, item)}
+    """The first open item of your plan, or one that the pool gives you, or why there is none. Asking again gives the
+    same item."""
+    found = pools.next_item(request.user, project)
+    return {"standing": found.standing, "item": first_shown(request, found.item) if found.item else None}
 
 
 @operation("GET", summary="One of your items, open or submitted", answers={200: shown.ItemSerializer})

@@ -24,7 +24,7 @@ from annotate.errors import NotYours
 from annotate.middleware import open_to_all
 from annotate.models import Role
 
-MEMBERS, LEADS = "members", "leads"
+MEMBERS, REVIEWERS, LEADS = "members", "reviewers", "leads"
 REFUSALS = {
     400: "It cannot be read, or holds a field or query name that there is not.",
     401: "No token that is valid now.",
@@ -137,6 +137,8 @@ class Address(APIView):
     def check_part(self, request):
         if not all(str(value).isprintable() for value in self.kwargs.values()):
             raise NotYours  # nothing is called so, and a database may not even be asked for it
+        if self.audience == REVIEWERS and request.auth.role not in (Role.REVIEWER, Role.LEAD):
+            raise NotYours
         if self.audience == LEADS and request.auth.role != Role.LEAD:
             raise NotYours
         if self.kwargs.get("project", request.auth.project) != request.auth.project:

@@ -6,12 +6,13 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotate import lead_queries, people, setting_up
-from annotate.api.fields import Choice, Flag, Many, Moment, Text, Whole
+from annotate import lead_queries, people, pools, setting_up
+from annotate.api.fields import Choice, Flag, Many, Moment, Named, Text, Whole
 from annotate.api.operations import LEADS, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.reading import read_body
 from annotate.errors import NotYours, Refused
+from annotate.kinds.base import LabelError
 from annotate.models import Phase, Project
 
 
@@ -27,9 +28,18 @@ class ProjectSerializer(serializers.Serializer):
         source="settings.text_beside_calls", default=setting_up.SETTINGS["text_beside_calls"][0]
     )
     open_lead = serializers.BooleanField(help_text="Leads label too, which every report says.")
+    assigning = serializers.ChoiceField(
+        setting_up.ASSIGNING, help_text="A panel gives everybody all items, a pool the next one to who asks."
+    )
+    overlap = serializers.IntegerField(help_text="Of a pool: so many people label an item.")
+    person_cap = serializers.IntegerField(allow_null=True, help_text="Of a pool: at most so many items a person.")
+    lease_minutes = serializers.SerializerMethodField(help_text="Of a pool: so long an item is kept for who has it.")
     open_phase = serializers.ChoiceField(Phase.values, help_text="The furthest phase that may be begun.")
     is_synthetic = serializers.BooleanField()
     created_at = Moment()
+
+    def get_lease_minutes(self, project) -> int:
+        return pools.minutes(project.lease)
 
 
 class ListedItemSerializer(serializers.Serializer):
@@ -47,6 +57,7 @@ class ProtocolSerializer(serializers.Serializer):
     number = serializers.IntegerField()
     guideline_en = serializers.CharField(help_text="Markdown.")
     guideline_zh = serializers.CharField(help_text="Markdown.")
+    label_schema = serializers.DictField(help_text="What a label may say; the kind says how.")
     change_note = serializers.CharField()
     created_at = Moment()
 
@@ -68,6 +79,10 @@ class ProjectBody(serializers.Serializer):
     show = Choice(setting_up.SETTINGS["show"], required=False)
     text_beside_calls = Choice(setting_up.SETTINGS["text_beside_calls"], required=False)
     open_lead = Flag(required=False)
+    assigning = Choice(setting_up.ASSIGNING, required=False, help_text="Until anything was given.")
+    overlap = Whole(min_value=1, max_value=setting_up.MAX_OVERLAP, required=False)
+    person_cap = Whole(min_value=1, max_value=setting_up.MAX_CAP, required=False, allow_null=True)
+    lease_minutes = Whole(min_value=1, max_value=setting_up.MAX_LEASE, required=False)
     open_phase = Choice(Phase.values, required=False)
 
 
@@ -76,6 +91,7 @@ class ProtocolBody(serializers.Serializer):
     guideline_zh = Text(allow_blank=True, max_length=setting_up.MAX_GUIDELINE)
     change_note = Text(max_length=setting_up.MAX_CHANGE_NOTE)
     after = Whole(min_value=1, max_value=2**31 - 1, help_text="The number of the newest protocol you know of.")
+    label_schema = Named(required=False, help_text="Where the kind lets leads make it; else it stays as it is.")
 
 
 class ItemsQuery(PageQuery):
@@ -162,7 +178,15 @@ def list_protocols(request, project, query):
 def new_protocol(request, project):
     """Labels given from now on are under the new guideline, and figures are split by protocol."""
     body = read_body(ProtocolBody, request.data)
-    return setting_up.new_protocol(project=led_project(request, project), by=request.user, now=timezone.now(), **body)
+    project = led_project(request, project)
+    try:
+        return setting_up.new_protocol(project=project, by=request.user, now=timezone.now(), **body)
+    except LabelError as error:
+        raise LabelError(*map(in_the_schema, error.problems)) from None
+
+
+def in_the_schema(problem):
+    return replace(problem, pointer=f"/label_schema{problem.pointer or ''}")
 
 
 @operation(

@@ -9,7 +9,7 @@ from annotate.forms import KEY, MAX_NUMBER, MAX_REASON
 
 MAX_MILLISECONDS = 10**15 - 1
 MAX_PROBLEM = 2000
-STANDINGS = ("ready", "done", "paused", "practice_not_ready", "phase_not_open")
+STANDINGS = ("ready", "done", "paused", "practice_not_ready", "phase_not_open", "nothing_free", "cap_reached")
 
 
 class PiecesField(serializers.CharField):
@@ -87,14 +87,25 @@ class FeedbackSerializer(serializers.Serializer):
         return [gettext(title) for title in feedback.differing]
 
 
+class ShownSettledSerializer(serializers.Serializer):
+    """What the item was settled to; there in a closed project whose lead allows it."""
+
+    label = serializers.DictField(allow_null=True, help_text="Null where it was left unresolved.")
+    is_same = serializers.BooleanField(help_text="Whether it is the same as your answer.")
+    differing = serializers.SerializerMethodField(help_text="What differs, in words.")
+
+    def get_differing(self, settled) -> list[str]:
+        return [gettext(title) for title in settled.differing]
+
+
 class ProgressSerializer(serializers.Serializer):
-    """One's own way through the plan."""
+    """One's own way through the plan. A pool gives one item at a time, so that how many come is not known."""
 
     sequence = serializers.IntegerField(help_text="The collaboration, counted from 1.")
-    place = serializers.IntegerField(help_text="The item's place in it.")
-    n_places = serializers.IntegerField()
+    place = serializers.IntegerField(allow_null=True, help_text="The item's place in it.")
+    n_places = serializers.IntegerField(allow_null=True)
     order = serializers.IntegerField(help_text="The item's place in the whole plan.")
-    n_planned = serializers.IntegerField()
+    n_planned = serializers.IntegerField(allow_null=True)
     minutes_left = serializers.IntegerField(allow_null=True)
 
 
@@ -109,7 +120,7 @@ class ItemSerializer(serializers.Serializer):
     files = FileSerializer(many=True)
     messages = MessageSerializer(many=True)
     text = PiecesField(source="pieces", help_text="What is judged. Spans count its code points from 0.")
-    label_schema = serializers.DictField(source="kind.schema")
+    label_schema = serializers.DictField(help_text="What a label may say, of `protocol`.")
     protocol = serializers.IntegerField(help_text="To be sent with the answer.")
     number = serializers.IntegerField(help_text="Of one's stored answer, 0 without one. To be sent with the answer.")
     is_submitted = serializers.BooleanField()
@@ -117,7 +128,12 @@ class ItemSerializer(serializers.Serializer):
     label = serializers.DictField(allow_null=True, help_text="One's stored answer.")
     draft = DraftSerializer(allow_null=True)
     draft_number = serializers.IntegerField(help_text="The next draft has a higher one.")
+    lease_minutes = serializers.IntegerField(
+        allow_null=True, help_text="An item from a pool is kept for you so long after each draft or look at it."
+    )
     feedback = FeedbackSerializer(allow_null=True)
+    sent_back = serializers.CharField(help_text="Why a reviewer sent it back to you; empty for any other.")
+    settled = ShownSettledSerializer(allow_null=True)
     progress = ProgressSerializer()
 
 

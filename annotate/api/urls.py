@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotate.api import imports, label, people, project, schema
+from annotate.api import imports, label, people, project, schema, settling
 from annotate.api.operations import Absent, address
 from annotate.middleware import open_to_all
 
@@ -29,6 +29,21 @@ urlpatterns = [
         "v1/projects/<slug:project>/protocols/",
         address(project.list_protocols, project.new_protocol),
         name="protocols",
+    ),
+    path(
+        "v1/projects/<slug:project>/disagreements/",
+        address(settling.list_disagreements),
+        name="disagreements",
+    ),
+    path(
+        "v1/projects/<slug:project>/disagreements/<slug:disagreement_id>/",
+        address(settling.show_disagreement),
+        name="disagreement",
+    ),
+    path(
+        "v1/projects/<slug:project>/disagreements/<slug:disagreement_id>/settlements/",
+        address(settling.settle_item),
+        name="settlements",
     ),
     path("v1/projects/<slug:project>/events/", address(project.list_events), name="events"),
     path("", open_to_all(Absent.as_view()), name="nothing"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotate.traces.base import Problem, Trace
+from annotate.traces.base import Problem, Trace, gettext_noop
 
 Schema = Mapping[str, Any]
 """A protocol's label schema; constant for the published kinds."""
@@ -148,7 +148,7 @@ class TaskKind:
     """Label from the JSON form that is stored: it was checked when it was given and is not again. Fields that are
     `unmeasured` may be absent."""
     dump: Callable[[Any], dict[str, Any]]
-    read_form: Callable[[Mapping[str, str]], dict[str, Any]]
+    read_form: Callable[[Mapping[str, str], Schema], dict[str, Any]]
     """The JSON form of a label from the fields a page posts; raises LabelError where a field is no JSON."""
     measures: Callable[[Schema], Sequence[Measure]]
     settle: Callable[[Sequence[Any], Schema], Settled]
@@ -159,13 +159,37 @@ class TaskKind:
     columns: tuple[str, ...]
     rows: Callable[[Any], Sequence[Mapping[str, Any]]]
     form_template: str
+    """The fields of an answer. It gets `values`, a label's JSON form or a part of it, `spans_json` and `schema`."""
     summary_template: str
+    """A label in words. It gets `values` and the `schema` that they were given under."""
     guideline_en: str
     guideline_zh: str
     """Markdown that a new project starts from; leads make it theirs."""
-    part_titles: Mapping[str, str]
+    part_titles: Callable[[Schema], Mapping[str, str]]
     """What the parts of a grade are called; message ids."""
     script: str = ""
     """Static path of the kind's own script, started from a data attribute of its form."""
     unmeasured: tuple[str, ...] = ()
     """Fields of the JSON form that no measure reads; reports leave them in the database."""
+    text_title: str = gettext_noop("The reply")
+    """What the judged text is called above it; a message id."""
+    keys_template: str = ""
+    """The kind's own keys in the list of keys. It gets `schema`."""
+
+    # Kinds whose schema leads make on a page. `schema` is then what a new project begins with. Such a schema is never
+    # changed: another one is part of the next protocol.
+    check_schema: Callable[[Mapping[str, Any], Schema | None], Schema] | None = None
+    """A schema in its stored form from what somebody wrote as JSON, beside the newest of the project, if any; raises
+    LabelError. None where the kind has one schema for good."""
+    read_schema: Callable[[Mapping[str, str], Schema | None], Schema] | None = None
+    """The same from the fields of the page."""
+    edit_schema: Callable[[Mapping[str, str] | None, Schema], Any] | None = None
+    """What the page shows, given to `schema_template` as `editor`: what was posted with what its field `do` asks for
+    done, else the schema. Whatever was typed is in it."""
+    draft_schema: Callable[[Mapping[str, str]], Schema] | None = None
+    """A schema from what was posted, complete or not, for the preview of the form."""
+    schema_template: str = ""
+    schema_script: str = ""
+    """Static path of a script of that page."""
+    describe_schema: str = ""
+    """A template that shows a `schema` to leads."""

@@ -3,14 +3,18 @@
 from annotate.models.account import Session, Token
 from annotate.models.item import Item
 from annotate.models.labor import Annotation, Assignment, Post, Round
-from annotate.models.project import Invite, Membership, Person, Phase, Project, Protocol, Role
+from annotate.models.pool import PoolItem
+from annotate.models.project import Assigning, Invite, Membership, Person, Phase, Project, Protocol, Role
 from annotate.models.release import Release, ReleaseItem, Settlement
+from annotate.models.review import Disagreement, SentBack
 from annotate.models.trace import File, ImportBatch, Message, Trace
 from annotate.models.work import Event, Work, WorkGroup
 
 __all__ = [
     "Annotation",
+    "Assigning",
     "Assignment",
+    "Disagreement",
     "Event",
     "File",
     "ImportBatch",
@@ -20,6 +24,7 @@ __all__ = [
     "Message",
     "Person",
     "Phase",
+    "PoolItem",
     "Post",
     "Project",
     "Protocol",
@@ -27,6 +32,7 @@ __all__ = [
     "ReleaseItem",
     "Role",
     "Round",
+    "SentBack",
     "Session",
     "Settlement",
     "Token",

@@ -89,6 +89,11 @@ class Assignment(models.Model):
             models.Index(fields=["annotator", "state", "round", "order"], name="assignment_next"),
             models.Index(fields=["annotator", "round", "sequence", "order"], name="assignment_in_trace"),
             models.Index(fields=["annotator", "state", "ended_at"], name="assignment_last_of_all"),
+            models.Index(
+                fields=["round", "state", "lease_until"],
+                condition=Q(lease_until__isnull=False),
+                name="assignment_leased",
+            ),
         ]
 
     def __str__(self):
@@ -127,22 +132,27 @@ class Annotation(models.Model):
 
 
 class Post(models.Model):
-    """Words about an item: a reported problem, later the thread of an informed round."""
+    """Words about an item: a reported problem, the thread of an informed round, a gap that somebody met in the
+    guideline of `protocol`. Those that may be sent twice carry the client's key."""
 
     class Purpose(models.TextChoices):
         PROBLEM = "problem", _("problem")
         THREAD = "thread", _("thread")
+        GAP = "gap", _("gap in the guideline")
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="posts")
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="posts")
     author = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="posts")
     purpose = models.CharField(max_length=10, choices=Purpose)
+    key = models.CharField(max_length=64, blank=True, default="")
+    protocol = models.ForeignKey(Protocol, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(purpose__in=["problem", "thread"]), name="post_purpose_known")
+            models.CheckConstraint(condition=Q(purpose__in=["problem", "thread", "gap"]), name="post_purpose_known"),
+            models.UniqueConstraint(fields=["author", "key"], condition=~Q(key=""), name="post_key_once"),
         ]
 
     def __str__(self):

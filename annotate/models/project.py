@@ -1,5 +1,7 @@
 """Who works on what: people, projects, their protocols and memberships."""
 
+from datetime import timedelta
+
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models import Q
@@ -39,9 +41,16 @@ class Phase(models.TextChoices):
     MAIN = "main", _("main")
 
 
+class Assigning(models.TextChoices):
+    PANEL = "panel", _("panel")
+    POOL = "pool", _("pool")
+
+
 class Project(models.Model):
     """One question asked of one body of material. Commands call it by its slug. `open_phase` is the furthest phase that
-    its annotators may begin."""
+    its annotators may begin; a closed one takes no label any more. In a panel everybody has a plan of all items; from a
+    pool who asks is given the next one, for a lease, so that each gets `overlap` labels, and nobody gets more than
+    `person_cap`."""
 
     slug = models.SlugField(max_length=60, unique=True)
     title_en = models.CharField(max_length=200)
@@ -52,12 +61,21 @@ class Project(models.Model):
     settings = models.JSONField(default=dict)
     open_lead = models.BooleanField(default=False)
     open_phase = models.CharField(max_length=10, choices=Phase, default=Phase.MAIN)
+    assigning = models.CharField(max_length=10, choices=Assigning, default=Assigning.PANEL)
+    overlap = models.PositiveIntegerField(default=3)
+    person_cap = models.PositiveIntegerField(null=True, blank=True)
+    lease = models.DurationField(default=timedelta(minutes=30))
     is_synthetic = models.BooleanField(default=False)
+    closed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(open_phase__in=Phase.values), name="project_open_phase_known")
+            models.CheckConstraint(condition=Q(open_phase__in=Phase.values), name="project_open_phase_known"),
+            models.CheckConstraint(condition=Q(assigning__in=["panel", "pool"]), name="project_assigning_known"),
+            models.CheckConstraint(
+                condition=Q(overlap__gte=1) & (Q(person_cap=None) | Q(person_cap__gte=1)), name="project_pool_gives"
+            ),
         ]
 
     def __str__(self):
@@ -101,6 +119,8 @@ class Membership(models.Model):
     languages = models.JSONField(default=list)
     paused_at = models.DateTimeField(null=True, blank=True)
     left_at = models.DateTimeField(null=True, blank=True)
+    settled_seen_at = models.DateTimeField(null=True, blank=True)
+    qualifies_from = models.DateTimeField(null=True, blank=True)  # known answers before a pause ended do not count
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -9,7 +9,11 @@ from annotate.models.project import Person, Project, Protocol
 
 
 class Settlement(models.Model):
-    """The label an item ended with, and how. A known answer of a practice item is one with how = known."""
+    """The label an item ended with, and how. A known answer of a practice item is one with how = known.
+
+    A reviewer's is never edited: a correction adds another, one is current. `rests_on` names the annotations they had
+    before them, `verdict_seen_at` is when who settled first saw what the judge says, and `after_verdict` that they had
+    seen it before they settled."""
 
     class How(models.TextChoices):
         MAJORITY = "majority", _("majority")
@@ -18,21 +22,46 @@ class Settlement(models.Model):
         KNOWN = "known", _("known")
         UNRESOLVED = "unresolved", _("unresolved")
 
+    class Cause(models.TextChoices):
+        GUIDELINE = "guideline", _("gap in the guideline")
+        SLIP = "slip", _("slip")
+        AMBIGUOUS = "ambiguous", _("truly ambiguous")
+        BAD_ITEM = "bad_item", _("bad item")
+
+    class Confidence(models.TextChoices):
+        HIGH = "high", _("sure")
+        MEDIUM = "medium", _("fairly sure")
+        LOW = "low", _("unsure")
+
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="settlements")
     label = models.JSONField(null=True, blank=True)
     how = models.CharField(max_length=10, choices=How)
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT)
+    protocol = models.ForeignKey(
+        Protocol, null=True, blank=True, on_delete=models.PROTECT, related_name="settlements"
+    )
+    key = models.CharField(max_length=64, blank=True)
     reason_en = models.TextField(blank=True)
     reason_zh = models.TextField(blank=True)
-    cause = models.CharField(max_length=20, blank=True)
-    confidence = models.CharField(max_length=20, blank=True)
+    cause = models.CharField(max_length=20, blank=True, choices=Cause)
+    confidence = models.CharField(max_length=20, blank=True, choices=Confidence)
+    note = models.TextField(blank=True)
     rests_on = models.JSONField(default=list)
+    verdict_seen_at = models.DateTimeField(null=True, blank=True)
+    after_verdict = models.BooleanField(default=False)
     is_current = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["item"], condition=Q(is_current=True), name="settlement_one_current"),
+            models.UniqueConstraint(fields=["item", "key"], condition=~Q(key=""), name="settlement_key_once"),
+            models.CheckConstraint(
+                condition=Q(cause__in=["", "guideline", "slip", "ambiguous", "bad_item"]), name="settlement_cause_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__in=["", "high", "medium", "low"]), name="settlement_confidence_known"
+            ),
             models.CheckConstraint(
                 condition=Q(how="unresolved", label__isnull=True) | (~Q(how="unresolved") & Q(label__isnull=False)),
                 name="settlement_has_a_label",

@@ -100,6 +100,9 @@ def who_made_it(manifest: Mapping[str, Any], translate: Translate) -> Iterator[s
             given = {"n_submitted": one["n_submitted"], "n_given": one["n_given"]}
             partial = gettext_noop("left and is partial, %(n_submitted)s of %(n_given)s labels given")
             line += f" ({translate(partial) % given})"
+        if one.get("saw_settled"):
+            saw = gettext_noop("saw after the project was closed what was settled")
+            line += f" ({translate(saw)})"
         yield line
 
 

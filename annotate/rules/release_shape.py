@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotate.rules.release_content import CONTENT
-from annotate.rules.shapes import Hash, Maybe
+from annotate.rules.shapes import Hash, Later, Maybe
 
 MANIFEST_FORMAT = "sightline-release/1"
 LIST_FORMAT = "sightline-release-files/1"
@@ -42,7 +42,10 @@ MANIFEST: dict[str, Any] = {
     "phase": ("main",),
     "rounds": [{"number": int, "purpose": ("first", "informed", "sent_back", "protocol"), "n_labels": int}],
     "people": [
-        {"annotator": str, "n_labels": int, "is_partial": bool, "n_submitted": Maybe(int), "n_given": Maybe(int)}
+        {
+            **{"annotator": str, "n_labels": int, "is_partial": bool, "n_submitted": Maybe(int), "n_given": Maybe(int)},
+            "saw_settled": Later(bool),
+        }
     ],
     "counts": COUNTS,
     "left_out": dict.fromkeys(("no_label", "problem_reported", "other_protocol", "informed", "replaced"), int),

@@ -1,7 +1,8 @@
 """Whether a JSON value has the form that is written down for it, field by field; nothing unknown, nothing missing.
 
 A shape is `str`, `int`, `bool` or `dict` (any object), a tuple of the texts that are allowed, `Maybe(shape)` where null
-may stand, `Hash` for a SHA-256, `[shape]` for a list, or an object of shapes by field."""
+may stand, `Later(shape)` of a field that older files do not have, `Hash` for a SHA-256, `[shape]` for a list, or an
+object of shapes by field."""
 
 from __future__ import annotations
 
@@ -23,6 +24,13 @@ class Maybe:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """Of a field that older files do not have."""
+
+    shape: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Hash:
     """A SHA-256 in hexadecimal digits."""
 
@@ -35,6 +43,8 @@ def shape_problems(value: Any, shape: Any, place: Place, pointer: str = "") -> I
     if isinstance(shape, Maybe):
         if value is not None:
             yield from shape_problems(value, shape.shape, place, pointer)
+    elif isinstance(shape, Later):
+        yield from shape_problems(value, shape.shape, place, pointer)
     elif isinstance(shape, dict):
         yield from object_problems(value, shape, place, pointer)
     elif isinstance(shape, list):
@@ -67,6 +77,8 @@ def object_problems(value: Any, shape: dict[str, Any], place: Place, pointer: st
         )
     for name, inner in shape.items():
         if name not in value:
+            if isinstance(inner, Later):
+                continue
             yield place.problem(
                 "missing_field",
                 f"{pointer}/{name}",

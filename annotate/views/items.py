@@ -1,6 +1,7 @@
 """A lead's look at items: the list, one as its annotators see it, and the known answers of practice."""
 
 import json
+import re
 
 from django.http import Http404
 from django.shortcuts import redirect, render
@@ -9,12 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import assigning, blind, knowing, lead_queries, queries
-from annotate.errors import NotYours
+from annotate import assigning, blind, knowing, lead_queries, qualifying, queries, rounds
+from annotate.errors import NotYours, Refused
 from annotate.forms import refuse_unstorable
 from annotate.kinds.base import LabelError
 from annotate.models import Phase
-from annotate.views.label import page_of, retarget
+from annotate.views.label import own, page_of, retarget
 from annotate.views.project import led_project, title_of
 
 N_ITEMS = 100
@@ -61,26 +62,54 @@ def preview_item(request, project, item_id):
 
 @require_safe
 def list_practice(request, project):
-    """The practice items and whether each has a known answer; practice opens when all have one."""
+    """The practice items and whether each has a known answer; practice opens when all have one. And the items of later
+    phases that have one, which are mixed in unmarked."""
     project = led_project(request, project)
+    return render(request, "annotate/list_practice.html", practice_page(project))
+
+
+def practice_page(project) -> dict[str, object]:
     items = lead_queries.listed_items(project, phase=Phase.PRACTICE, limit=N_PRACTICE)
-    context = {
+    rule = qualifying.rule_of(project)
+    return {
         "project": project,
         "title": title_of(project),
         "items": items,
         "n_known": sum(item.has_known for item in items),
         "is_ready": queries.practice_is_ready(project.pk, project.languages),
+        "mixed_in": lead_queries.listed_items(project, after_practice=True, limit=N_PRACTICE),
+        "rule": rule,
+        "last": rule.last if rule else "",
+        "percent": rule.percent if rule else "",
+        "standings": qualifying.standings(project),
     }
-    return render(request, "annotate/list_practice.html", context)
+
+
+@require_POST
+@own
+def set_pass_rule(request, project):
+    """From when on somebody is paused for known answers that they missed; empty fields end the rule."""
+    project = led_project(request, project)
+    typed = {name: request.POST.get(name, "").strip() for name in ("last", "percent")}
+    numbers = {name: int(text) if WHOLE.fullmatch(text) else -1 for name, text in typed.items()}
+    if not any(typed.values()):
+        numbers = {"last": 0, "percent": 0}
+    try:
+        qualifying.set_rule(lead=request.user, project=project, now=timezone.now(), **numbers)
+    except Refused as refusal:
+        context = {**practice_page(project), **typed, "problem": refusal.problem.as_dict(gettext)}
+        return render(request, "annotate/list_practice.html", context, status=422)
+    return redirect("annotate:list_practice", project=project.slug)
+
+
+WHOLE = re.compile("[0-9]{1,9}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def answer_practice(request, project, item_id):
-    """A practice item in the screen of its annotators, with the reasons that they will be told."""
+    """An item in the screen of its annotators; of a practice item with the reasons that they will be told."""
     project = led_project(request, project)
     item = looked_at(project, item_id)
-    if item.phase != Phase.PRACTICE:
-        raise Http404
     if request.method != "POST":
         return render(request, "annotate/label_item.html", known_page(project, item_id, item))
     try:
@@ -92,10 +121,13 @@ def answer_practice(request, project, item_id):
         raise Http404 from None
     except LabelError as error:
         return refuse(request, known_page(project, item_id, item, posted=request.POST, problems=error.problems))
+    except Refused as refusal:
+        return refuse(request, known_page(project, item_id, item, posted=request.POST, problems=[refusal.problem]))
     if not request.htmx:
         return redirect("annotate:list_practice", project=project.slug)
     items = lead_queries.listed_items(project, phase=Phase.PRACTICE, limit=N_PRACTICE)
     context = {"led": project, "items": items, "next": next((one for one in items if not one.has_known), None)}
+    context["practised"] = item.phase == Phase.PRACTICE
     return render(request, "annotate/_known_saved.html", context)
 
 
@@ -126,22 +158,33 @@ def known_page(project, item_id, item, *, posted=None, problems=()):
         "led": project,
         "item_name": f"known-{item_id}",
         "looked_at_as": gettext("Known answer"),
-        "reasons": list(zip(REASONS, texts, words, strict=True)),
+        "reasons": list(zip(REASONS, texts, words, strict=True)) if item.phase == Phase.PRACTICE else [],
     }
 
 
 def read_known(post, item, schema) -> knowing.Known:
     """The label and the reasons in a post; LabelError names every field that is wrong."""
-    data = item.kind.read_form(post)
+    schema = schema or item.kind.schema
+    data = item.kind.read_form(post, schema)
     reasons = {name: post.get(name, "").strip()[:MAX_REASON] for name in REASONS}
     refuse_unstorable({**data, **reasons})
-    label = item.kind.parse(data, schema or item.kind.schema, item.text)
+    label = item.kind.parse(data, schema, item.text)
     return knowing.Known(label=item.kind.dump(label), **reasons)
 
 
 @require_POST
 def reopen_items(request, project):
-    """What was labelled under an older protocol goes once more to those who labelled it."""
+    """What was labelled under an older protocol goes once more to those who labelled it; with `label`, a measure and
+    one of its categories, only what they labelled so."""
     project = led_project(request, project)
-    assigning.reopen_for_protocol(lead=request.user, project=project, now=timezone.now())
+    measure, _, category = request.POST.get("label", "").partition("|")
+    if not measure:
+        assigning.reopen_for_protocol(lead=request.user, project=project, now=timezone.now())
+        return redirect("annotate:show_protocols", project=project.slug)
+    try:
+        rounds.reopen_label_type(
+            lead=request.user, project=project, measure=measure, category=category, now=timezone.now()
+        )
+    except Refused:
+        raise Http404 from None
     return redirect("annotate:show_protocols", project=project.slug)

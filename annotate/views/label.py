@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+from functools import partial
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -11,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import blind, labeling
-from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, ReasonMissing
+from annotate import blind, labeling, pools, rounds
+from annotate.errors import AlreadySubmitted, NewerDraft, NotYours, PlaceGone, ReasonMissing
 from annotate.forms import KEY, MAX_DRAFT_CHARACTERS, MAX_NUMBER, read_annotation, read_key, refuse_unstorable
 from annotate.kinds.base import LabelError
 from annotate.markdown import guideline_html
@@ -43,27 +44,35 @@ def home(request):
 @own
 def next_item(request, project):
     """The first open item of one's plan, at its own address; or the word that all is done."""
-    item = blind.next_item(request.user, project)
-    if item is None:
-        return render(request, "annotate/all_done.html", nothing_to_do(request, project))
-    return redirect("annotate:label_item", public_id=item.public_id)
+    found = pools.next_item(request.user, project)
+    if found.item is None:
+        return render(request, "annotate/all_done.html", {"project": found.own, "standing": found.standing})
+    return redirect("annotate:label_item", public_id=found.item.public_id)
 
 
 def nothing_to_do(request, project):
     """What one is told in place of an item; all of it fixed texts about the project and one's own part."""
-    return {
-        "project": blind.own_project(request.user, project),
-        "standing": blind.standing(request.user, project),
-    }
+    own = blind.own_project(request.user, project)
+    return {"project": own, "standing": pools.standing(request.user, own)}
 
 
 @require_safe
 @own
 def label_item(request, public_id):
-    item = blind.show_item(request.user, public_id)
-    if not item.was_shown:
+    try:
+        item = pools.show_item(request.user, public_id)
+    except PlaceGone as gone:
+        return render(request, "annotate/place_gone.html", {"project": gone.project_slug}, status=409)
+    if not item.was_shown or item.lease_minutes:
         labeling.mark_shown(annotator=request.user, assignment_id=public_id, now=timezone.now())
+    note_settled(request, item.project_slug, [item])
     return render(request, "annotate/label_item.html", page_of(item))
+
+
+def note_settled(request, project, shown):
+    """Where what is about to be sent says what items were settled to, it is written down who saw it."""
+    if any(one.settled for one in shown):
+        labeling.mark_settled_seen(annotator=request.user, project_slug=project, now=timezone.now())
 
 
 @require_safe
@@ -76,15 +85,17 @@ def correct_item(request, public_id):
     return render(request, "annotate/label_item.html", page_of(item, correcting=True))
 
 
-def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, problems=()):
+def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, problems=(), schema=None):
     """The context of the item's page and of its piece: the blind item, and what stands in the form, which is what was
-    posted and refused, else the draft, else the answer."""
+    posted and refused, else the draft, else the answer. `schema` is that of the form where it is not the newest."""
     fields = draft_fields(item) if posted is None else posted
-    values = read_fields(item.kind, fields) if fields else item.label or {}
+    schema = schema or item.label_schema
+    values = read_fields(item.kind, fields, schema) if fields else item.label or {}
     key = posted.get("key", "") if posted else ""
     is_known_protocol = posted and not any(problem.field == "protocol" for problem in problems)
     return {
         "item": item,
+        "schema": schema,
         "urls": urls or addresses_of(item),
         "values": values,
         "spans_json": json.dumps(values.get("spans") or []),
@@ -96,6 +107,8 @@ def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, pro
         "protocol": (is_known_protocol and posted.get("protocol")) or item.protocol,
         "key": key if KEY.fullmatch(key) else secrets.token_urlsafe(18),
         "timing": fields,
+        "post_key": secrets.token_urlsafe(18),
+        "gap_key": secrets.token_urlsafe(18),
         "problems": [problem.as_dict(gettext) for problem in problems],
         "title": item.project_titles[1 if get_language() == "zh-hans" else 0],
     }
@@ -104,6 +117,7 @@ def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, pro
 def addresses_of(item):
     """Where the page of an assignment sends what is done on it."""
     names = {"submit": "submit_annotation", "draft": "save_draft", "problem": "report_problem"}
+    names |= {"gap": "report_gap", "thread": "post_in_thread"}
     return {
         **{what: reverse(f"annotate:{name}", args=[item.public_id]) for what, name in names.items()},
         "guideline": reverse("annotate:guideline", args=[item.project_slug]),
@@ -118,10 +132,10 @@ def draft_fields(item):
     return fields if isinstance(fields, dict) else {}
 
 
-def read_fields(kind, fields):
+def read_fields(kind, fields, schema):
     """A draft's fields as the form shows them; a draft may be anything, so what cannot be read is left out."""
     try:
-        return kind.read_form({name: value for name, value in fields.items() if isinstance(value, str)})
+        return kind.read_form({name: value for name, value in fields.items() if isinstance(value, str)}, schema)
     except LabelError:
         return {}
 
@@ -135,7 +149,10 @@ def submit_annotation(request, public_id):
         return refuse(request, public_id, error.problems, posted=request.POST)
     receipt = labeling.find_receipt(annotator=request.user, assignment_id=public_id, key=key)
     if receipt is None:  # a known key is answered before any check
-        assignment = blind.open_assignment(request.user, public_id)
+        try:
+            assignment = pools.open_assignment(request.user, public_id)
+        except PlaceGone as gone:
+            return told_gone(request, gone.project_slug)
         try:
             new = read_annotation(
                 request.POST,
@@ -143,7 +160,9 @@ def submit_annotation(request, public_id):
                 text=assignment.text,
                 protocols=labeling.protocols_of(assignment),
             )
-            receipt = labeling.submit_annotation(assignment=assignment, key=key, new=new, now=timezone.now())
+            receipt = labeling.submit_annotation(
+                assignment=assignment, key=key, new=new, now=timezone.now(), shows_next=bool(request.htmx)
+            )
         except LabelError as error:
             return refuse(request, public_id, error.problems, posted=request.POST)
         except ReasonMissing:
@@ -180,8 +199,18 @@ def refuse(request, public_id, problems, *, posted=None, list_id="problems"):
         context = {"problems": [problem.as_dict(gettext) for problem in problems], "list_id": list_id}
         response = render(request, "annotate/_problems.html", context, status=422)
         return retarget(response, f"#{list_id}", "outerHTML")
-    context = page_of(item, correcting=item.is_submitted, posted=posted, problems=problems)
+    schema = schema_posted(request, item, posted)
+    context = page_of(item, correcting=item.is_submitted, posted=posted, problems=problems, schema=schema)
     return render(request, "annotate/label_item.html", context, status=422)
+
+
+def schema_posted(request, item, posted):
+    """The label schema of the protocol that a refused form was shown under, which it keeps; None for the newest."""
+    number = (posted or {}).get("protocol", "")
+    if number in ("", str(item.protocol)):
+        return None
+    protocols = labeling.protocols_of(blind.open_assignment(request.user, item.public_id))
+    return next((one.label_schema for one in protocols if str(one.number) == number), None)
 
 
 def retarget(response, target, swap):
@@ -196,6 +225,14 @@ def told_already(request, public_id, at):
     if not request.htmx:
         return render(request, "annotate/already.html", context, status=409)
     return retarget(render(request, "annotate/_already.html", context, status=409), "#notice", "innerHTML")
+
+
+def told_gone(request, project):
+    """The item was taken back and given on: say so, keep what was typed in the page."""
+    if not request.htmx:
+        return render(request, "annotate/place_gone.html", {"project": project}, status=409)
+    response = render(request, "annotate/_place_gone.html", {"project": project}, status=409)
+    return retarget(response, "#notice", "innerHTML")
 
 
 def go_on(request, project, *, receipt=None):
@@ -252,6 +289,8 @@ def save_draft(request, public_id):
         return JsonResponse({"code": "already_submitted"}, status=409)
     except NewerDraft:
         return JsonResponse({"code": "newer_draft"}, status=409)
+    except PlaceGone:
+        return JsonResponse({"code": "place_gone"}, status=409)
     return JsonResponse({"saved": True})
 
 
@@ -285,13 +324,16 @@ def report_problem(request, public_id):
     """End the item without a label, with a few words for the lead, and open the next."""
     text = request.POST.get("problem", "").replace("\x00", "").strip()[:2000]
     try:
-        assignment = blind.open_assignment(request.user, public_id)
+        assignment = pools.open_assignment(request.user, public_id)
     except NotYours:
         return go_on(request, blind.reported_project(request.user, public_id))
+    except PlaceGone as gone:
+        return told_gone(request, gone.project_slug)
     if not text:
         return refuse(request, public_id, [PROBLEM_EMPTY], list_id="problem-problems")
     try:
-        labeling.report_problem(assignment=assignment, text=text, now=timezone.now())
+        shows_next = bool(request.htmx)
+        labeling.report_problem(assignment=assignment, text=text, now=timezone.now(), shows_next=shows_next)
     except AlreadySubmitted as error:
         return told_already(request, public_id, error.at)
     return go_on(request, assignment.project_slug)
@@ -305,6 +347,68 @@ PROBLEM_EMPTY = Problem(
 )
 
 
+@require_POST
+@own
+def post_in_thread(request, public_id):
+    """Say something to those who have the item in the same informed round."""
+    return store_post(request, public_id, rounds.post_in_thread, "thread", kept=thread_piece)
+
+
+@require_POST
+@own
+def report_gap(request, public_id):
+    """Tell the lead what the guideline leaves open; what is typed in the form of the item stays there."""
+    service = partial(rounds.report_gap, protocol=request.POST.get("protocol", ""))
+    return store_post(request, public_id, service, "gap", kept=gap_piece)
+
+
+def store_post(request, public_id, service, purpose, *, kept):
+    """Words beside an item; a known key is answered before any check. Without script the item's page follows."""
+    try:
+        key, text = read_key(request.POST), request.POST.get("text", "").strip()[: rounds.MAX_POST]
+        if not rounds.has_posted(annotator=request.user, assignment_id=public_id, key=key, purpose=purpose):
+            assignment = blind.open_assignment(request.user, public_id)
+            refuse_unstorable({"text": text})
+            if not text:
+                raise LabelError(POST_EMPTY)
+            service(assignment=assignment, key=key, text=text)
+    except LabelError as error:
+        blind.show_item(request.user, public_id)
+        if request.htmx:
+            return refuse(request, public_id, error.problems, list_id=f"{purpose}-problems")
+        return redirect("annotate:label_item", public_id=public_id)
+    return kept(request, public_id) if request.htmx else redirect("annotate:label_item", public_id=public_id)
+
+
+POST_EMPTY = Problem(
+    code="missing_field",
+    field="text",
+    expected=gettext_noop("There is nothing to read in it."),
+    remedy=gettext_noop("Write a few words, then send it again."),
+)
+
+
+def thread_piece(request, public_id):
+    """The thread with what was just said; where one may not open the item any more, the word that it is stored."""
+    try:
+        item = blind.show_item(request.user, public_id)
+    except NotYours:
+        item = None
+    context = {"item": item, "urls": item and addresses_of(item), "post_key": secrets.token_urlsafe(18)}
+    return render(request, "annotate/_thread.html", context)
+
+
+def gap_piece(request, public_id):
+    context = {
+        "urls": {"gap": reverse("annotate:report_gap", args=[public_id])},
+        "protocol": request.POST.get("protocol", ""),
+        "editable": "protocol" in request.POST,
+        "gap_key": secrets.token_urlsafe(18),
+        "is_kept": True,
+    }
+    return render(request, "annotate/_gap.html", context)
+
+
 @require_safe
 @own
 def own_annotations(request, project):
@@ -313,6 +417,7 @@ def own_annotations(request, project):
     place = PLACE.fullmatch(request.GET.get("before", ""))
     before = (int(place[1]), int(place[2])) if place else None
     answers = blind.own_annotations(request.user, project, before=before, limit=N_ANSWERS)
+    note_settled(request, project, answers)
     context = {
         "project": own,
         "answers": answers,

@@ -17,7 +17,7 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Invite, Membership
 from annotate.people_forms import LANGUAGE_NAMES, InviteForm, language_choices
 from annotate.traces.base import Problem
-from annotate.views.project import led_project, title_of
+from annotate.views.project import led_project, pool_of, title_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def show_people(request, project):
 
 
 def page(project):
-    return {"project": project, "title": title_of(project)}
+    return {"project": project, "title": title_of(project), "pool": pool_of(project)}
 
 
 def people_piece(project, *, chosen: str = "", problem: Problem | None = None, ticked=None):

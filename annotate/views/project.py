@@ -6,14 +6,15 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import assigning, lead_queries, setting_up
+from annotate import assigning, lead_queries, pool_queries, pools, setting_up
 from annotate.errors import Refused
-from annotate.kinds.registry import kind_of
-from annotate.models import Phase, Project
-from annotate.project_forms import NewProjectForm, SettingsForm, first_values
+from annotate.kinds.registry import all_kinds, kind_of
+from annotate.models import Assigning, Phase, Project
+from annotate.project_forms import NewProjectForm, SettingsForm, first_values, typed_values
 from annotate.rules.next_steps import before_opening, may_close_to, next_steps
 from annotate.rules.plans import PHASES
 from annotate.views.label import own
+from annotate.views.label_schemas import is_drawn_again, made_labels, read_names
 
 
 def led_project(request, slug) -> Project:
@@ -37,14 +38,24 @@ def new_project(request):
     """Who may create projects makes one, and leads it."""
     if not request.user.may_create_projects:
         raise Http404
-    form = NewProjectForm(request.POST or None, initial=first_values())
-    if request.method == "POST" and form.is_valid():
+    post = request.POST if request.method == "POST" and request.POST else None
+    chosen = first_values()["kind"] if post is None else post.get("kind", "")
+    labels = made_labels(all_kinds().get(chosen), post, None)
+    if post is not None and (is_drawn_again(post) or (labels is not None and labels.is_new)):
+        form = NewProjectForm(initial={**first_values(), **typed_values(post)})
+        return render(request, "annotate/new_project.html", {"form": form, "labels": labels})
+    form = NewProjectForm(post, initial=first_values())
+    read_names(form, labels, None)
+    if post is not None and form.is_valid() and (labels is None or labels.schema is not None):
+        new = form.new_project(labels and labels.schema)
         try:
-            project = setting_up.create_project(new=form.new_project(), by=request.user, now=timezone.now())
+            project = setting_up.create_project(new=new, by=request.user, now=timezone.now())
             return redirect("annotate:show_project", project=project.slug)
         except Refused as refusal:
             form.refuse(refusal)
-    return render(request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200)
+    is_wrong = bool(form.errors or (labels and labels.problems))
+    context = {"form": form, "labels": labels}
+    return render(request, "annotate/new_project.html", context, status=422 if is_wrong else 200)
 
 
 @require_safe
@@ -68,7 +79,16 @@ def overview(project: Project) -> dict[str, object]:
         "members": members,
         "batches": lead_queries.batches_of(project),
         "problems": lead_queries.problem_reports(project),
+        "pool": pool_of(project),
     }
+
+
+def pool_of(project: Project) -> dict[str, object] | None:
+    """How far a pool is; None where everybody has a plan."""
+    if project.assigning != Assigning.POOL:
+        return None
+    phases = [{"name": Phase(one.phase).label, "state": one} for one in pool_queries.pool_state(project)]
+    return {"phases": phases, "minutes": pools.minutes(project.lease)}
 
 
 def phase_row(phases, counts, open_phase) -> dict[str, object]:

@@ -61,7 +61,7 @@ LEFT_OUT = (
     "undefined",  # pairs of raters whose kappa has no value
     "both_empty",  # items where both sides found nothing
     "predicted_empty",  # items where nothing was predicted, of a mean over items that needs a prediction
-    "reference_empty",  # items where the reference holds nothing, of a mean over items that needs one
+    "reference_empty",  # items with nothing that could be found, of a mean over items that needs one
     "not_in_both",  # items with a value on one side of a difference only
     "not_observed",  # items for which what is asked was not observed
     "unreadable",  # items whose answer nobody could read

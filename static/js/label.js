@@ -5,6 +5,7 @@ import { saySaving } from "./spoken.js";
 import { Unsent, randomKey } from "./unsent.js";
 
 const SAVE_AFTER = 400;
+const BEAT_EACH_MINUTE = 20000; // three beats a lease
 const RETRY = [2000, 4000, 8000, 15000, 30000];
 const FINAL = [400, 404, 413]; // the same would be refused again
 const ITS_OWN = ["protocol", "number", "draft_number"]; // of the page, never restored from a copy
@@ -30,6 +31,16 @@ class Work {
       if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
     });
     this.restore();
+    this.beatAt = performance.now();
+    if (form.dataset.keepMinutes) this.beats = setInterval(() => this.beat(), Number(form.dataset.keepMinutes) * BEAT_EACH_MINUTE);
+  }
+
+  // An item from a pool is kept for whom works on it: reading without typing counts, being away does not.
+  beat() {
+    if (this !== work) return clearInterval(this.beats);
+    const isAtWork = !document.hidden && this.clock.lastInput > this.beatAt;
+    this.beatAt = performance.now();
+    if (isAtWork) this.save();
   }
 
   fields() {
@@ -112,7 +123,7 @@ class Work {
     if (!answer) this.failed("down");
     else if (answer.ok) this.saved(changes, sent);
     else if (answer.status === 401) this.signedOut();
-    else if (answer.status === 409) this.say("elsewhere");
+    else if (answer.status === 409) this.say((await answer.json()).code === "place_gone" ? "gone" : "elsewhere");
     else if (FINAL.includes(answer.status)) this.say("refused");
     else this.failed("refused");
   }
@@ -211,6 +222,13 @@ class Work {
     if (number > this.number) this.unsent.moveTo(number, this.fields());
   }
 
+  // The item was taken back and given on; what was typed stays.
+  placeGone() {
+    this.isSubmitting = this.wasSent = false;
+    document.getElementById("notice").hidden = false;
+    this.say("gone");
+  }
+
   submitFailed(status) {
     this.isSubmitting = false;
     if (FINAL.includes(status)) return this.say("refused");
@@ -279,6 +297,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const { target } = event.detail;
   const stored = target?.id === "notice" && target.querySelector("[data-number]");
   if (stored) work?.overtaken(Number(stored.dataset.number));
+  if (target?.id === "notice" && target.querySelector("[data-gone]")) work?.placeGone();
   if (target?.id === "item") focusOn(document.getElementById("reply-text") ?? document.querySelector("#item h2"));
 });
 for (const [target, name] of [[window, "focus"], [window, "online"], [document, "visibilitychange"]]) {

@@ -27,8 +27,8 @@ function pressKey(event) {
 
 // From the note too; not by the Enter that takes a candidate of an input method.
 function submitLabel(event) {
-  const form = document.getElementById("label-form");
-  if (!form || isComposing(event) || isDialogOpen()) return;
+  const form = event.target.closest?.("form[data-post]") ?? document.getElementById("label-form");
+  if (!form || isComposing(event) || (isDialogOpen() && !form.closest("dialog"))) return;
   event.preventDefault();
   form.requestSubmit();
 }

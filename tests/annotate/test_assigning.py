@@ -163,7 +163,7 @@ def test_the_number_of_statements_of_a_plan_does_not_grow_with_its_items(django_
     project = make_project()
     make_member(project)
     make_material(project, *[("main", "en")] * 40)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         assert extend_panel(project=project, now=NOW) == 80
 
 

@@ -155,7 +155,7 @@ def test_who_is_paused_is_told_so_in_a_fixed_text(page, cast):
     know(cast)
     Membership.objects.filter(pk=cast.ana.pk).update(paused_at=NOW)
     words = go(page, cast).content.decode()
-    assert "The lead has paused your part" in words
+    assert "Your part in this project is paused" in words
     assert page.get(reverse("annotate:label_item", args=[current(cast, "practice").public_id])).status_code == 404
 
 

@@ -175,7 +175,8 @@ def test_labels_of_who_left_stay_in_and_are_listed_as_partial(voted):
     make_assignment(ben, make_source(voted, "five"), "withdrawn")
     voted.memberships.filter(pk=ben.pk).update(left_at=NOW)
     people = {one["annotator"]: one for one in manifest(seal(voted))["people"]}
-    assert people["a2"] == {"annotator": "a2", "n_labels": 4, "is_partial": True, "n_submitted": 4, "n_given": 5}
+    said = {"annotator": "a2", "n_labels": 4, "is_partial": True, "n_submitted": 4, "n_given": 5, "saw_settled": False}
+    assert people["a2"] == said
     assert people["a1"]["is_partial"] is False
 
 

@@ -233,7 +233,7 @@ def test_the_command_does_what_there_is_to_do(capsys):
     end_lease(row)
     call_command("sweep", "--json")
     assert json.loads(capsys.readouterr().out) == {
-        **{"done": 0, "again_later": 0, "given_up": 2, "removed_files": 0},
+        **{"done": 0, "again_later": 0, "given_up": 2, "removed_files": 0, "places_taken_back": 0},
         "unknown_kinds": ["of another app"],
     }
     call_command("sweep")

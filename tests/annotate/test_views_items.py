@@ -97,7 +97,7 @@ def test_the_pages_take_a_fixed_number_of_statements(page, cast, django_assert_m
     item = Item.objects.first()
     for name, args, most in (
         ("list_items", [], 4),
-        ("list_practice", [], 5),
+        ("list_practice", [], 8),
         ("preview_item", [item.pk], 7),
         ("answer_practice", [item.pk], 8),
     ):

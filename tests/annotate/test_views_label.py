@@ -277,7 +277,7 @@ def test_a_known_key_gets_its_receipt_whatever_has_become_of_ones_part(page, ana
     response = page.post(url("submit_annotation", assignment), form(), headers=headers, follow=True)
     assert response.status_code == 200
     said = words(response)
-    told = "The lead has paused your part" if how == "paused" else "You have no part in this project any more."
+    told = "Your part in this project is paused" if how == "paused" else "You have no part in this project any more."
     assert told in said
     assert reverse("annotate:home") in said
     if headers or how == "left":
@@ -640,7 +640,7 @@ def test_who_is_paused_is_not_told_that_there_are_no_answers(page, ana):
     make_submitted(ana)
     Membership.objects.filter(pk=ana.pk).update(paused_at=NOW)
     said = words(page.get(reverse("annotate:own_annotations", args=[ana.project.slug])))
-    assert "The lead has paused your part in this project." in said
+    assert "Your part in this project is paused." in said
     assert "You have submitted nothing yet." not in said
 
 

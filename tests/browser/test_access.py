@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from annotate import inviting
 from annotate.accounts import make_password_link
-from annotate.models import Assignment, Item, Person, Post, Project, Work
+from annotate.models import Assignment, Disagreement, Item, Person, Post, Project, Settlement, Work
+from annotate.reviewing import refresh_queue
 from tests.annotate.releases import seal
 from tests.factories import make_run, make_verdict, make_work
 from tests.guards.crawl import routes
@@ -19,15 +20,19 @@ OPEN = ("sign_in", "set_up", "new_password", "join_project")
 OWN = ("home", "show_account", "show_tokens", "next_item", "own_annotations", "guideline", "label_item", "correct_item")
 LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
+    *("show_rounds", "list_gaps"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
     *("list_releases", "show_release", "list_runs", "show_run"),
     *("list_compared_items", "show_item"),
+    *("settling_queue", "settle_item", "settled_verdict"),
 )
 ACTIONS = {
     *("sign_out", "set_language", "change_preferences", "change_password", "sign_out_elsewhere", "close_account"),
     *("make_token", "revoke_token", "keep_alive", "submit_annotation", "save_draft", "report_problem", "open_phase"),
     *("preview_guideline", "reopen_items", "make_invite", "revoke_invite", "retire_member", "bring_back_member"),
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
+    *("store_settlement", "send_item_back", "close_project"),
+    *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
 }
 """What only takes posts and has no page of its own."""
@@ -69,6 +74,8 @@ def addresses(names):
         "preview_item": lambda: ["demo", practice.pk],
         "answer_practice": lambda: ["demo", practice.pk],
         "show_item": lambda: ["demo", mine[0].item_id],
+        "settle_item": lambda: ["demo", disputed(project)[0]],
+        "settled_verdict": lambda: ["demo", settled(project, lea)],
         "show_run": lambda: ["demo", run_with_everything(project).number],
         "show_release": lambda: ["demo", seal(project).number],
         "set_up": lambda: ["no-such-link"],
@@ -83,6 +90,23 @@ def addresses(names):
     full = full_names()
     for name in names:
         yield name, reverse(full[name], args=arguments.get(name, lambda: ["demo"])())
+
+
+def disputed(project):
+    """The public ids of the queue, what matters most first."""
+    refresh_queue(project)
+    return list(project.disagreements.order_by("-weight", "item").values_list("public_id", flat=True))
+
+
+def settled(project, person):
+    """An item that this person has settled and may look at the verdict of."""
+    row = Disagreement.objects.get(public_id=disputed(project)[1])
+    make_verdict(make_run(project), row.item)
+    label = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
+    Settlement.objects.get_or_create(
+        item=row.item, person=person, is_current=True, defaults={"how": "reviewer", "label": label, "cause": "slip"}
+    )
+    return row.public_id
 
 
 def run_with_everything(project):

@@ -11,6 +11,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "whose assignment it is" for name in ("item", "draft", "annotations", "problem")},
     **{f"{SPACE}{name}": "leads" for name in ("project", "people", "member", "invites", "imports", "import")},
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
+    **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements")},
     "scoring:api_agreement": "leads",
     **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
@@ -39,6 +40,7 @@ def api_bodies_of(world, key_of):
     protocol = {"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 2}
     wrong = {"nothing": {}, "a field that there is not": {"trace": 1, "expand": "item.trace"}}
     trace = {"format": "sightline/1", "id": "r", "messages": [{"role": "user", "text": "?"}]}
+    settled = {"key": "a-fresh-key-0123456789", "base": 2, "seen": "x" * 32, "cause": "slip", "confidence": "high"}
     bodies = {
         "annotations": {
             "an answer": answer,
@@ -73,6 +75,16 @@ def api_bodies_of(world, key_of):
         "invites": {"a link": {"role": "annotator", "languages": ["en"]}, "no role": {"role": "owner"}, **wrong},
         "protocols": {"the next": protocol, "late": {**protocol, "after": 1}, **wrong},
         "imports": {"a trace": trace, "no trace": {}},
+        "settlements": {
+            "an answer": {**settled, "answer": "A"},
+            "a label": {**settled, "label": {"label": "readable"}},
+            "a wrong label": {**settled, "label": needy},
+            "unresolved": settled,
+            "settled meanwhile": {**settled, "base": 0},
+            "no cause": {**settled, "cause": "x"},
+            "both": {**settled, "answer": "A", "label": {}},
+            **wrong,
+        },
     }
     releases = {"a rule": {"rule": "consensus"}, "no rule": {"rule": "best"}, "no protocol": {"protocol": 99}, **wrong}
     runs = {"a judge": {"judge": "lexical", "phases": ["main"]}, "nobody": {"judge": "nobody"}, **wrong}

@@ -19,7 +19,7 @@ PURE_KINDS = (*TEXTS, "annotate.kinds.base")
 BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
-    *("annotate.release_queries", "annotate.review_queries"),
+    *("annotate.release_queries", "annotate.review_queries", "annotate.round_queries", "annotate.pool_queries"),
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
@@ -33,9 +33,12 @@ ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
     *("releasing", "release_reading", "spool"),
     *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
-    "tokens",
+    *("tokens", "rounds", "qualifying", "pools"),
 )
-SCORING_SERVICES = ("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing")
+SCORING_SERVICES = (
+    *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    "overlap",
+)
 
 
 def modules(app, names):
@@ -86,7 +89,7 @@ ROWS = (
         ("config.env", "config.celery", "config.broker", "config.logs", "django", "csp", "celery"),
     ),
     Row("scoring/stats/", ("scoring/stats/*",), ("numpy", "scipy", "krippendorff", "scoring.stats")),
-    Row("shapes that pages draw", files("scoring", ("charts", "lanes")), TEXTS),
+    Row("shapes that pages draw", ("scoring/charts.py",), TEXTS),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
@@ -120,9 +123,14 @@ ROWS = (
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row("parquet.py, the program of a child", ("annotate/parquet.py",), ("pyarrow",)),
     Row(
-        "annotate/release_queries.py or review_queries.py",
-        ("annotate/release_queries.py", "annotate/review_queries.py"),
+        "annotate/release_queries.py, review_queries.py or round_queries.py",
+        ("annotate/release_queries.py", "annotate/review_queries.py", "annotate/round_queries.py"),
         ("django", *TEXTS, "annotate.models", "annotate.lead_queries"),
+    ),
+    Row(
+        "annotate/pool_queries.py",
+        ("annotate/pool_queries.py",),
+        ("django", *TEXTS, "annotate.models", "annotate.prepared", "annotate.queries"),
     ),
     Row("waking.py", ("annotate/waking.py",), ("django", "celery")),
     Row(
@@ -184,8 +192,9 @@ ROWS = (
         (
             *("scoring/management/*", "scoring/api/*"),
             *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
-            *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views")),
-            *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks", "words", "method_words")),
+            *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
+            *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
+            *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
         ),
         (ANYTHING,),
         ("config",),

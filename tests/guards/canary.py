@@ -19,7 +19,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from annotate.inviting import open_invites
-from annotate.models import Assignment, Item, Membership, Role
+from annotate.models import Assignment, Disagreement, Item, Membership, Role, Settlement
 from annotate.setting_up import hash_of
 from tests import triggers
 from tests.guards.arrows import ROOT
@@ -54,14 +54,30 @@ class Viewer:
         mine = Assignment.objects.filter(annotator__person=self.person, annotator__left_at=None, state__in=VISIBLE)
         return list(mine.select_related("item"))
 
+    @cached_property
+    def reviewed(self) -> set[int]:
+        """Items that wait in a queue this person may open as a reviewer, or a lead."""
+        projects = [project for project in self.parts if self.reviews(project)]
+        return set(Disagreement.objects.filter(project__in=projects).values_list("item", flat=True))
+
+    @cached_property
+    def settled(self) -> set[int]:
+        """Items of which this person has stored a settlement."""
+        return set(Settlement.objects.filter(person=self.person).values_list("item", flat=True)) & self.reviewed
+
     def items_of(self, trace) -> list[Item]:
-        """The items of a trace that this person may look at: one's own, and for leads all that came in."""
+        """The items of a trace that this person may look at: one's own, for reviewers what they settle, and for leads
+        all that came in."""
         led = [project for project, role in self.parts.items() if role == Role.LEAD]
         looked_at = Item.objects.filter(trace=trace, project__in=led, trace__is_staged=False)
-        return [*(row.item for row in self.given if row.item.trace_id == trace), *looked_at]
+        settled = Item.objects.filter(trace=trace, pk__in=self.reviewed)
+        return [*(row.item for row in self.given if row.item.trace_id == trace), *looked_at, *settled]
 
     def leads(self, project) -> bool:
         return self.parts.get(project) == Role.LEAD
+
+    def reviews(self, project) -> bool:
+        return self.parts.get(project) in (Role.REVIEWER, Role.LEAD)
 
 
 def nobody(row, viewer):
@@ -102,7 +118,35 @@ def whose_token_it_is(row, viewer):
 
 def who_was_given_the_item(row, viewer):
     is_led = viewer.leads(row.project_id) and not row.trace.is_staged
-    return is_led or row.pk in {assignment.item_id for assignment in viewer.given}
+    return is_led or row.pk in viewer.reviewed or row.pk in {assignment.item_id for assignment in viewer.given}
+
+
+def reviewers(row, viewer):
+    """Leads too: they look on."""
+    return viewer.reviews(project_of(row))
+
+
+def who_settles_it(row, viewer):
+    """Of an item that waits to be settled or was; of practice items nobody."""
+    return row.item_id in viewer.reviewed and row.how != "known"
+
+
+def who_practised_or_settles_it(row, viewer):
+    return who_practised(row, viewer) or who_settles_it(row, viewer)
+
+
+def leads_and_who_has_settled_it(row, viewer):
+    """What a judge says stays covered until one's own is stored."""
+    return leads(row, viewer) or row.item_id in viewer.settled
+
+
+def leads_and_who_has_settled_something(row, viewer):
+    return leads(row, viewer) or (viewer.reviews(row.project_id) and bool(viewer.settled))
+
+
+def whose_assignment_it_is_and_who_settles(row, viewer):
+    """Answers stand side by side for reviewers, without names."""
+    return whose_assignment_it_is_and_leads(row, viewer) or row.assignment.item_id in viewer.reviewed
 
 
 def who_practised(row, viewer):
@@ -164,6 +208,7 @@ STRUCTURAL_FIELDS = {
     "Membership.languages": "language codes",
     "Invite.languages": "language codes",
     "Work.kind": "decides who does it",
+    "PoolItem.language": "a language code",
     "Trace.language": "a language code, shown as the language of the text",
     "Message.role": "decides who said it",
     "Message.side": "decides whose doing it is",
@@ -235,7 +280,7 @@ PLANTS = {
     "Protocol.guideline_en": Plant("-", members_of_any_protocol),
     "Protocol.guideline_zh": Plant("-", members_of_any_protocol),
     "Protocol.change_note": Plant("S6", leads),
-    "Protocol.label_schema": Plant("S6", nobody, lambda new, row: {**row.label_schema, new(): new()}),
+    "Protocol.label_schema": Plant("-", members_of_any_protocol, lambda new, row: {**row.label_schema, new(): new()}),
     "Membership.code": Plant("S4", leads),
     "Invite.token_hash": Plant("S4", nobody, lambda new, row: hash_of(new())),
     "Invite.note": Plant("S6", leads),
@@ -273,26 +318,31 @@ PLANTS = {
     "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),
     "Assignment.draft": Plant("S4", whose_assignment_it_is, draft_of),
     "Annotation.key": Plant("S4", nobody),
-    "Annotation.label": Plant("S4", whose_assignment_it_is_and_leads, label_of),
+    "Annotation.label": Plant("S4", whose_assignment_it_is_and_who_settles, label_of),
     "Annotation.reason": Plant("S4", whose_assignment_it_is_and_leads),
+    "Post.key": Plant("S4", nobody),
     "Post.text": Plant("S4", leads),
-    "Settlement.label": Plant("S6", who_practised, label_of),
+    "Disagreement.public_id": Plant("S6", reviewers),
+    "Disagreement.by_measure": Plant("S6", reviewers, lambda new, row: {new(): 0.5}),
+    "SentBack.key": Plant("S6", nobody),
+    "SentBack.reason": Plant("S6", whose_assignment_it_is),
+    "Settlement.label": Plant("S6", who_practised_or_settles_it, label_of),
+    "Settlement.key": Plant("S6", nobody),
+    "Settlement.note": Plant("S6", who_settles_it),
     "Settlement.reason_en": Plant("S6", who_practised),
     "Settlement.reason_zh": Plant("S6", who_practised),
-    "Settlement.cause": Plant("S6", nobody),
-    "Settlement.confidence": Plant("S6", nobody),
     "Settlement.rests_on": Plant("S6", nobody, lambda new, row: [new()]),
     "Release.content_hash": Plant("S6", leads),
     "Release.manifest": Plant("S6", leads, manifest_of),
     "ReleaseItem.item_hash": Plant("S6", leads),
     "ReleaseItem.label": Plant("S6", leads, label_of),
     "ReleaseItem.rests_on": Plant("S6", leads, votes_of),
-    "Judge.name": Plant("S5", leads),
+    "Judge.name": Plant("S5", leads_and_who_has_settled_something),
     "Judge.settings": Plant("S5", leads, anything),
     "Judge.settings_hash": Plant("S5", leads),
     "Run.version": Plant("S5", leads),
-    "Verdict.label": Plant("S5", leads, label_of),
-    "Verdict.finding": Plant("S5", leads, lambda new, row: {**row.finding, "unreadable": new()}),
+    "Verdict.label": Plant("S5", leads_and_who_has_settled_it, label_of),
+    "Verdict.finding": Plant("S5", leads_and_who_has_settled_it, lambda new, row: {**row.finding, "unreadable": new()}),
     "Report.settings": Plant("S6", leads, anything),
     "Report.settings_hash": Plant("S6", nobody),
     "Report.seen": Plant("S6", nobody, anything),

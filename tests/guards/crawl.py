@@ -88,6 +88,10 @@ AUDIENCE = {
     "annotate:preview_guideline": "leads",
     "annotate:show_events": "leads",
     "annotate:give_back": "leads",
+    **{f"annotate:{name}": "reviewers" for name in ("settling_queue", "settle_item")},
+    **{f"annotate:{name}": "reviewers" for name in ("store_settlement", "send_item_back")},
+    "scoring:settled_verdict": "who has settled it",
+    "annotate:close_project": "leads",
     "annotate:join_project": "who has the link",
     "annotate:show_people": "leads",
     "annotate:make_invite": "leads",
@@ -113,6 +117,9 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
+    **dict.fromkeys(("annotate:post_in_thread", "annotate:report_gap"), "whose assignment it is"),
+    **{f"annotate:{name}": "leads" for name in ("show_rounds", "open_round", "close_round", "list_gaps")},
+    **dict.fromkeys(("annotate:set_pass_rule", "scoring:set_overlap_rule"), "leads"),
     **API_AUDIENCE,
 }
 """Whom each route serves; for anybody else there is the one 404. A new route says it here."""
@@ -172,8 +179,13 @@ def values_of(world: World, argument: str) -> dict[str, str]:
         "public_id": {
             **{what: row.public_id for what, row in one_each.items()},
             "rewritten of ana": world.public_id("ana", "rewritten"),
+            "sent back of ana": world.sent_back.public_id,
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
+        },
+        "disagreement_id": {
+            **{what: row.public_id for what, row in world.disputes.items()},
+            **{"absent": ABSENT, "other letters": "%C3%A9", "NUL": "a%00b"},
         },
         "project": {
             **{"ours": world.ours.slug, "other": world.other.slug, "absent": ABSENT, "long": "x" * 300},
@@ -223,6 +235,8 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
     new_project |= {"seed": "1", "text_beside_calls": "private", "show": "light", "open_phase": "practice"}
     new_protocol = {"guideline_en": "Read it anew.", "guideline_zh": "", "change_note": "anew", "after": "2"}
     draft = {"number": 0, "draft_number": 9, "fields": {"label": "readable", "comment": "so far"}}
+    question = {"schema_form": "choice", "judged": "last", "parts-0-id": "+1", "parts-0-type": "scale"}
+    question |= {"parts-0-title-en": "How much?", "parts-0-lowest": "1", "parts-0-highest": "5"}
     return {
         "annotate:submit_annotation": {
             "an answer": readable,
@@ -253,10 +267,44 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "a character that cannot be stored": {"draft": json.dumps({**draft, "fields": {"comment": "a\0b"}})},
         },
         "annotate:report_problem": {"words": {"problem": "It is cut off."}, "nothing": {}, "NUL": {"problem": "\0"}},
+        "annotate:post_in_thread": {
+            "words": {"key": "a-fresh-key-0123456789", "text": "It lacks the unit."},
+            "nothing": {},
+            "no words": {"key": "a-fresh-key-0123456789", "text": " "},
+            "NUL": {"key": "a-fresh-key-0123456789", "text": "\0"},
+            "the key of ben's answer": {"key": key_of(world.assignments["ben", "first"]), "text": "again"},
+        },
+        "annotate:report_gap": {
+            "words": {"key": "a-fresh-key-0123456789", "text": "What of two?", "protocol": "1"},
+            "nothing": {},
+            "NUL": {"key": "a-fresh-key-0123456789", "text": "\0", "protocol": "x"},
+        },
+        "annotate:open_round": {"a choice": {"which": "all", "phase": "main"}, "wrong": {"which": "x"}, "nothing": {}},
+        "annotate:close_round": {"withdraw": {"rest": "withdraw"}, "go on": {"rest": "go_on"}, "nothing": {}},
+        "annotate:set_pass_rule": {
+            "a rule": {"last": "10", "percent": "80"},
+            "no numbers": {"last": "x", "percent": "-1"},
+            "nothing": {},
+        },
+        "scoring:set_overlap_rule": {
+            "a rule": {"measure": "fail", "under": "0.8", "at_most": "5", "each": "item"},
+            "wrong values": dict.fromkeys(["measure", "under", "at_most", "each"], "x"),
+            "the end": {"do": "end"},
+            "nothing": {},
+        },
         "annotate:give_back": {"nothing": {}},
+        **settling_bodies(readable),
+        "annotate:close_project": {
+            "knowingly": {"knowingly": "yes", "show_settled": "yes"},
+            "unknowingly": {"show_settled": "yes"},
+            "nothing": {},
+        },
         "annotate:new_project": {
             "a project": new_project,
             "a name that is taken": {**new_project, "slug": world.other.slug},
+            "a question of their own": {**new_project, "kind": "choice", "slug": "made-own", **question},
+            "a question that is none": {**new_project, "kind": "choice", "schema_form": "choice", "parts-0-id": "x"},
+            "a question drawn again": {**new_project, "kind": "choice", **question, "do": "add-scale"},
             "a name of a model": {**new_project, "title_en": "ChatGPT"},
             "wrong values": dict.fromkeys(new_project, "x"),
             "nothing": {},
@@ -376,6 +424,31 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
     }.get(route, {})
+
+
+def settling_bodies(readable) -> dict[str, dict[str, dict[str, str]]]:
+    """What reviewers post."""
+    decided = {"key": "a-fresh-key-0123456789", "base": "2", "seen": "x" * 32, "cause": "slip", "confidence": "high"}
+    sent = {"key": "a-fresh-key-0123456789", "seen": "x" * 32, "names": "A", "reason": "Look again."}
+    return {
+        "annotate:store_settlement": {
+            "an answer": {**decided, "answer": "A"},
+            "a label of their own": {**readable, **decided, "answer": "written"},
+            "a label that is none": {**readable, **decided, "answer": "written", "label": "x", "spans": "[{"},
+            "unresolved": {**decided, "answer": "unresolved", "note": "why"},
+            "what was settled meanwhile": {**decided, "base": "0", "answer": "A"},
+            "wrong values": {**decided, "cause": "x", "confidence": "x", "answer": "x", "note": "x" * 3000},
+            "a character that cannot be stored": {**decided, "answer": "unresolved", "note": "a\0b"},
+            "a number that is none": {**decided, "base": "-1", "answer": "A"},
+            "nothing": {},
+        },
+        "annotate:send_item_back": {
+            "a reason": sent,
+            "no reason": {**sent, "reason": ""},
+            "NUL": {**sent, "reason": "a\0b"},
+            "nothing": {},
+        },
+    }
 
 
 # Asking
@@ -583,7 +656,7 @@ class Crawl:
         if audience == "whose assignment it is":
             # One's own report, sent again because its answer was lost, is answered like the first.
             reported = [f"problem of {who}"] if route.name in REPORTING else []
-            own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", *reported]
+            own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", f"sent back of {who}", *reported]
             return who != "gone" and what in own
         if audience == "who has the link":
             return what == LINKS[route.name]
@@ -593,6 +666,8 @@ class Crawl:
             return what == f"token of {who}"
         if audience in ("nobody", "every lead"):
             return audience == "every lead" and who in ("lea", "zack")
+        if audience in ("reviewers", "who has settled it"):
+            return is_for_reviewer(who, what.split("; "), audience)
         if audience not in ("members", "leads"):
             return True
         return who in (LEADS if audience == "leads" else MEMBERS).get(what.split(";")[0], ())
@@ -628,6 +703,20 @@ LINKS = {
     "annotate:join_project": "a part",
 }
 LEADS = {"ours": ("lea",), "other": ("zack",)}
+REVIEWERS = {"ours": ("rita", "lea"), "other": ("zack",)}
+SETTLED = {"ours": "rita", "other": "zack"}
+
+
+def is_for_reviewer(who: str, places: list[str], audience: str) -> bool:
+    """Of a queue its reviewers and leads; of an item in it only by the queue it is in, and of what a judge says of it
+    only who has settled it."""
+    project, *items = places
+    if who not in REVIEWERS.get(project, ()) or not all(item.endswith(f" in {project}") for item in items):
+        return False
+    is_own = all(item.startswith("settled by oneself") for item in items)
+    return audience == "reviewers" or (is_own and SETTLED[project] == who)
+
+
 MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack")}
 
 

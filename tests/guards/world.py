@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotate.models import (
     Annotation,
     Assignment,
+    Disagreement,
     Event,
     ImportBatch,
     Invite,
@@ -20,6 +21,7 @@ from annotate.models import (
     Post,
     Project,
     Role,
+    SentBack,
     Session,
     Settlement,
     Work,
@@ -80,6 +82,8 @@ class World:
     work: dict[str, Work]
     secrets: dict[str, str]
     tokens_made: dict[str, Any]
+    disputes: dict[str, Disagreement]
+    sent_back: Assignment
     tokens: list[Token]
     net: Net
 
@@ -102,13 +106,16 @@ def make_world() -> World:
     Membership.objects.filter(pk=members["gone"].pk).update(left_at=factories.NOW)
     Person.objects.filter(username="ben").update(interface_language="zh-hans")
     Person.objects.filter(username="lea").update(may_create_projects=True)
-    assignments = {}
+    assignments, disputes = {}, {}
     for project in (ours, other):
         items = material(project)
         mine = {name: plan for name, plan in PLANS.items() if members[name].project == project}
         for name, plan in mine.items():
             assignments |= {(name, item): given(members[name], items[item], plan[item]) for item in plan}
         decide(project, items, next(member for member in members.values() if member.project == project))
+        who = members["rita" if project == ours else "zack"]
+        disputes |= disputed(who, items, "ours" if project == ours else "other")
+    sent_back = send_back(members["ana"], assignments["ana", "first"].item, members["rita"])
     work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
     secret = set_up_links(ours)
@@ -133,6 +140,8 @@ def make_world() -> World:
         work={what: Work.objects.get(pk=row.pk) for what, row in work.items()},
         secrets={name: secret_of(row, tokens) for name, row in tokens_made.items()},
         tokens_made=tokens_made,
+        disputes={what: Disagreement.objects.get(pk=row.pk) for what, row in disputes.items()},
+        sent_back=Assignment.objects.get(pk=sent_back.pk),
         tokens=tokens,
         net=Net(tokens),
     )
@@ -213,6 +222,30 @@ def decide(project, items, member) -> None:
     )
     Event.objects.create(project=project, person=member.person, action="done")
     judge_and_seal(project, [items["first"], items["second"]])
+
+
+def disputed(reviewer, items, whose) -> dict[str, Disagreement]:
+    """Two items in the queue: one that somebody else settled, and one that this reviewer did, twice."""
+    for is_current in (False, True):
+        Settlement.objects.create(
+            item=items["second"], label={}, how="reviewer", person=reviewer.person, is_current=is_current,
+            key=f"key of {is_current}", protocol=reviewer.project.protocols.first(),
+        )  # fmt: skip
+    rows = {"settled by others": items["first"], "settled by oneself": items["second"], "not settled": items["odd"]}
+    return {
+        f"{what} in {whose}": Disagreement.objects.create(
+            item=item, project=reviewer.project, weight=0.5, n_labels=item.pk, last_annotation=item.pk
+        )
+        for what, item in rows.items()
+    }
+
+
+def send_back(member, item, reviewer) -> Assignment:
+    """An item that its annotator has once more, with the reviewer's reason."""
+    round_ = factories.make_round(member.project, purpose="sent_back", informed=True)
+    row = factories.make_assignment(member, item, round=round_)
+    SentBack.objects.create(assignment=row, person=reviewer.person, key="k", reason="why", created_at=factories.NOW)
+    return row
 
 
 def judge_and_seal(project, items) -> None:

@@ -5,7 +5,7 @@ import pytest
 from annotate.errors import Refused
 from annotate.kinds.base import Measure
 from annotate.models import Annotation, Assignment, Membership, Project, Settlement
-from scoring import comparing, words
+from scoring import agreement_words, comparing
 from scoring.comparing import CLUSTER, ITEM, Table, agreement_report, table_agreement
 from scoring.stats.panel import panel_agreement
 from scoring.stats.ratings import ratings_from_triples
@@ -310,13 +310,14 @@ def test_labels_under_different_protocols_are_never_in_one_figure(cast):
     assert said["protocols"] == [{"protocol": 1, "n_labels": 3}, {"protocol": 2, "n_labels": 2}]
     assert said["protocol"] == 2
     assert figures(cast, protocol=1)["measures"][0]["agreement"]["n_ratings"] == 3
-    assert "Kept apart: protocol 1: 3 labels" in words.report_words(report(cast)).protocol
-    assert words.report_words(report(cast, protocol=1)).protocol.startswith("Only labels given under protocol 1.")
+    assert "Kept apart: protocol 1: 3 labels" in agreement_words.report_words(report(cast)).protocol
+    earlier = agreement_words.report_words(report(cast, protocol=1))
+    assert earlier.protocol.startswith("Only labels given under protocol 1.")
 
 
 def test_one_protocol_needs_no_word(cast):
     make_submitted(cast.ana)
-    assert words.report_words(report(cast)).protocol == ""
+    assert agreement_words.report_words(report(cast)).protocol == ""
 
 
 def test_a_protocol_that_is_not_there_is_refused(cast):
@@ -354,7 +355,7 @@ def test_who_left_before_the_end_is_listed_as_partial(cast):
     assert report(cast).partial == ()
     Membership.objects.filter(person__username__in=["ana", "ben"]).update(left_at=NOW)
     assert figures(cast)["partial_raters"] == [{"rater": "a2", "n_submitted": 1, "n_given": 2}]
-    assert words.report_words(report(cast)).partial == ("a2 left and is partial: 1 of 2 labels given.",)
+    assert agreement_words.report_words(report(cast)).partial == ("a2 left and is partial: 1 of 2 labels given.",)
 
 
 def test_labels_of_somebody_who_left_stay_in(cast, table):

@@ -151,7 +151,7 @@ def test_the_page_answers_in_chinese(client, cast):
 
 
 @pytest.mark.parametrize("more", [0, 12])
-def test_the_page_takes_twelve_statements_however_many_labels_and_verdicts(
+def test_the_page_takes_thirteen_statements_however_many_labels_and_verdicts(
     client, cast, django_assert_num_queries, more
 ):
     item = make_item(cast.project)
@@ -159,5 +159,5 @@ def test_the_page_takes_twelve_statements_however_many_labels_and_verdicts(
     for number in range(more):
         make_submitted(make_member(cast.project, f"n{number}"), item)
         make_verdict(make_run(cast.project), item)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         show(client, cast, item)

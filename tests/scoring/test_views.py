@@ -28,7 +28,7 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 READABLE, FAILS = "readable", "unrepairable_or_no_answer"
-COLD, WARM = 30, 14
+COLD, WARM = 31, 15
 """Statements of the page where the report has to be computed, and where it is stored."""
 
 

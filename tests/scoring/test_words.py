@@ -7,7 +7,7 @@ from django.utils import translation
 
 from annotate.kinds.base import Measure
 from annotate.kinds.reply.measures import measures
-from scoring import words
+from scoring import metric_words, words
 from scoring.comparing import CLUSTER, ITEM
 from scoring.stats.compute import compute, metrics
 from scoring.stats.results import FLAGS, INTERVAL_REASONS, LEFT_OUT, REASONS, Figure, Interval
@@ -108,7 +108,7 @@ def test_nothing_breaks_in_chinese():
 
 
 def said(metric, data, **params):
-    return words.sentence(compute(metric, data, params), metric)
+    return metric_words.sentence(compute(metric, data, params), metric)
 
 
 def pairs(*counts, more=()):
@@ -208,7 +208,7 @@ def test_an_interval_is_told_with_its_draw_or_why_there_is_none():
     few = said("fleiss_kappa", data, cluster_of=of_clusters(3, data), seed=1)
     counted = said("fleiss_kappa", data, cluster_of=of_clusters(5, data), seed=1)
     drawn = said("percent_agreement", data, seed=1, n_resamples=2000)
-    bare = words.sentence(
+    bare = metric_words.sentence(
         figure(-0.2, interval_reason="degenerate_resamples", share_undefined=0.12), "cohen_kappa"
     )
 
@@ -222,7 +222,7 @@ def test_an_interval_is_told_with_its_draw_or_why_there_is_none():
         "Less agreement than chance."
     )
     other = figure(0.2, interval_reason="degenerate_resamples", share_undefined=0.12)
-    assert "12 % of the resamples have no value; no interval shown." in words.sentence(other, "span_f1")
+    assert "12 % of the resamples have no value; no interval shown." in metric_words.sentence(other, "span_f1")
     everyone = pairs(50, 0, 0, 0)
     assert "95 % interval 0.93 to 1.00, of independent items." in said("percent_agreement", everyone, seed=1)
 
@@ -252,18 +252,18 @@ def test_an_end_of_an_interval_is_told_as_the_statistic_it_is_of():
 def test_every_statistic_and_every_reason_has_a_sentence_in_every_language():
     for name in metrics():
         for reason in REASONS:
-            for text in words.sentences(figure(None, reason), name).values():
+            for text in metric_words.sentences(figure(None, reason), name).values():
                 assert text
                 assert text.endswith((".", "。"))
         for why in LEFT_OUT:
-            assert words.sentence(figure(left_out={why: 3}), name)
+            assert metric_words.sentence(figure(left_out={why: 3}), name)
         for flag in FLAGS:
-            assert words.sentence(figure(flags=(flag,)), name).endswith(".")
+            assert metric_words.sentence(figure(flags=(flag,)), name).endswith(".")
 
 
 def test_sentences_are_whole_in_chinese():
     data = pairs(9, 2, 0, 0, more=[("x", "A", "ok")])
-    found = words.sentences(compute("cohen_kappa", data, {"seed": 1}), "cohen_kappa")
+    found = metric_words.sentences(compute("cohen_kappa", data, {"seed": 1}), "cohen_kappa")
 
     assert list(found) == ["en", "zh-hans"]
     assert found["en"].startswith("Cohen's kappa: 0.00 on 11 of 12 items")

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import LabelError, Schema
 from annotate.kinds.reply.label import wrong_type
 
 
-def read_form(post: Mapping[str, str]) -> dict[str, Any]:
+def read_form(post: Mapping[str, str], schema: Schema) -> dict[str, Any]:
     """`spans` is a JSON list in one field; a tick box is there or not."""
     try:
         spans = json.loads(post.get("spans") or "[]")

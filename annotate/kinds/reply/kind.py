@@ -31,7 +31,8 @@ KIND = TaskKind(
     summary_template="reply/_summary.html",
     guideline_en=(FOLDER / "guideline_en.md").read_text("utf-8"),
     guideline_zh=(FOLDER / "guideline_zh.md").read_text("utf-8"),
-    part_titles=settle.PART_TITLES,
+    part_titles=settle.part_titles,
     script="reply/reply.js",
     unmeasured=label.UNMEASURED,
+    keys_template="reply/_keys.html",
 )

@@ -58,6 +58,10 @@ PART_TITLES = {
 }
 
 
+def part_titles(schema: Schema) -> dict[str, str]:
+    return PART_TITLES
+
+
 def grade(label: ReplyLabel, known: ReplyLabel) -> Grade:
     """Right when verdict and label are; the parts also tell whether each expected passage was touched."""
     parts = {

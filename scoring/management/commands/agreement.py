@@ -13,7 +13,7 @@ from annotate.errors import Refused
 from annotate.management.said import SaidCommand, project_called, seed_word
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
-from scoring import words
+from scoring import agreement_words, metric_words
 from scoring.comparing import ITEM, PHASES, Table, table_agreement
 from scoring.models import Report
 from scoring.reports import recompute, shown_report
@@ -22,6 +22,7 @@ from scoring.stats.compute import compute, metrics
 from scoring.stats.ratings import RatingsError
 from scoring.stats.registry import BadParams, Outcome
 from scoring.stats.results import plain
+from scoring.words import Column, FigureTable
 
 CSV_SEED = 1
 WIDE = 40
@@ -50,6 +51,7 @@ class Command(SaidCommand):
         parser.add_argument("--measure", help="only this measure of the project's kind")
         parser.add_argument("--phase", choices=PHASES, default="main")
         parser.add_argument("--protocol", type=int, metavar="N", help="labels under this protocol, not the newest")
+        parser.add_argument("--round", type=int, metavar="N", help="this round by itself, not all blind ones")
         parser.add_argument("--run", type=int, metavar="N", help="this run of a judge, not the newest of the phase")
         parser.add_argument("--language", help="only items whose trace has this language")
         parser.add_argument("--area", help="only items whose trace has this area")
@@ -85,7 +87,7 @@ class Command(SaidCommand):
             found = project_called(project)
             if options["report"] is not None:
                 return proven(found, options["report"])
-            filters = {name: options[name] for name in ("run", "language", "area", "cluster")}
+            filters = {name: options[name] for name in ("run", "round", "language", "area", "cluster")}
             stored = shown_report(found, phase=phase, measure=measure, protocol=protocol, **filters)
             self.report, self.stored = stored.report, stored.row
             return self.report.as_dict()
@@ -123,14 +125,15 @@ class Command(SaidCommand):
             "metric": metric,
             "params": params,
             "figure": plain(self.outcome),
-            "sentence": words.sentences(self.outcome, metric),
+            "sentence": metric_words.sentences(self.outcome, metric),
         }
 
     def words(self, result):
         if "metric" in result:
             yield csv_line(result["file"], ITEM if result["clusters"] == "each item its own" else result["clusters"])
-            yield words.sentence(self.outcome, self.metric)
-            for table in filter(None, (words.confusion_table(self.outcome), words.annotators_table(self.outcome))):
+            yield metric_words.sentence(self.outcome, self.metric)
+            tables = (metric_words.confusion_table(self.outcome), metric_words.annotators_table(self.outcome))
+            for table in filter(None, tables):
                 yield ""
                 yield from table_lines(table)
             return
@@ -139,11 +142,11 @@ class Command(SaidCommand):
             return
         if "agreement" in result:
             yield csv_line(result["file"], self.panel.unit)
-            yield from panel_lines(words.panel_words(self.panel))
+            yield from panel_lines(agreement_words.panel_words(self.panel))
             return
-        said = words.report_words(self.report)
-        before = (said.synthetic, said.pilot, said.protocol, said.run, said.filters, said.open_lead, *said.partial)
-        yield from filter(None, before)
+        said = agreement_words.report_words(self.report)
+        opening = (said.synthetic, said.pilot, said.round, said.protocol, said.run, said.filters, said.open_lead)
+        yield from filter(None, (*opening, *said.partial))
         for title, panel in said.parts:
             yield ""
             yield title
@@ -267,7 +270,7 @@ def csv_line(name: str, unit: str) -> str:
     return gettext("%(file)s: clusters by the column %(column)s.") % {"file": name, "column": unit}
 
 
-def panel_lines(panel: words.PanelWords) -> Iterator[str]:
+def panel_lines(panel: agreement_words.PanelWords) -> Iterator[str]:
     """What the page shows of a panel, as lines."""
     yield from panel.opening
     for table in panel.tables:
@@ -277,7 +280,7 @@ def panel_lines(panel: words.PanelWords) -> Iterator[str]:
     yield from panel.closing
 
 
-def table_lines(table: words.FigureTable) -> Iterator[str]:
+def table_lines(table: FigureTable) -> Iterator[str]:
     """A table whose columns stand below each other."""
     rows = [tuple(column.title for column in table.columns), *table.rows]
     widths = [max(n for n in map(width, texts) if n <= WIDE) for texts in zip(*rows, strict=True)]
@@ -286,7 +289,7 @@ def table_lines(table: words.FigureTable) -> Iterator[str]:
         yield "  ".join(["", *(set_in(text, column, n) for text, column, n in cells)]).rstrip()
 
 
-def set_in(text: str, column: words.Column, n: int) -> str:
+def set_in(text: str, column: Column, n: int) -> str:
     blanks = " " * (n - width(text))
     return blanks + text if column.is_number else text + blanks
 

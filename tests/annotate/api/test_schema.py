@@ -12,6 +12,7 @@ from django.db import transaction
 
 from annotate.api.schema import document
 from annotate.models import Assignment, Settlement, Work
+from annotate.reviewing import open_card, part_of, refresh_queue
 from scoring import comparing
 from scoring.running import start_run
 from tests.annotate.api.asking import Script
@@ -50,7 +51,7 @@ def test_an_operation_says_what_it_is_and_what_it_answers(name):
     assert path.startswith("/api/v1/")
     assert one["summary"]
     assert one["description"]
-    assert one["tags"] in (["members"], ["leads"])
+    assert one["tags"] in (["members"], ["reviewers"], ["leads"])
     assert one["security"] == [{"token": []}]
     assert {"400", "401", "404", "429"} <= set(one["responses"])
     assert any(status.startswith("2") for status in one["responses"])
@@ -128,7 +129,14 @@ def world(db, settings, tmp_path, monkeypatch):
         "work_id": [*(one.pk for one in work), 999_999],
         "number": [1, 999_999],
     }
-    return {"annotator": Script(cast.ana), "lead": Script(cast.lea), "values": values}
+    refresh_queue(cast.project)
+    values["disagreement_id"] = [item.disagreement.public_id, "never-was"]
+    card = open_card(part=part_of(cast.rita.person, cast.project.slug), public_id=item.disagreement.public_id)
+    settled = {"base": 0, "seen": card.seen, "cause": "slip", "confidence": "high", "answer": "A"}
+    keys = ("key-of-settling-1", "key-of-settling-1", "key-of-settling-2")
+    bodies = {"settle_item": [{"key": key, **settled} for key in keys]}
+    people = {"annotator": cast.ana, "reviewer": cast.rita, "lead": cast.lea}
+    return {**{who: Script(one) for who, one in people.items()}, "values": values, "bodies": bodies}
 
 
 def addresses(path, values):
@@ -163,9 +171,9 @@ QUERIES = {
 }
 
 
-def asked(name, method):
+def asked(name, method, world):
     """Queries and bodies that go to an operation."""
-    bodies = [*BODIES[name], *BAD_BODIES] if method != "GET" else [None]
+    bodies = [*(world["bodies"].get(name) or BODIES[name]), *BAD_BODIES] if method != "GET" else [None]
     yield from (("", body) for body in bodies)
     yield from ((query, bodies[0]) for query in (*QUERIES.get(name, ()), "?nobody=knows"))
 
@@ -175,9 +183,9 @@ def test_every_answer_is_one_that_the_document_describes(name, described, world)
     method, path, _ = OPERATIONS[name]
     one = described["paths"][path][method.lower()]
     seen = set()
-    for who in ("annotator", "lead"):
+    for who in ("annotator", "reviewer", "lead"):
         for address in addresses(path, world["values"]):
-            for query, body in asked(name, method):
+            for query, body in asked(name, method, world):
                 response = world[who].ask(method, address + query, body)
                 check(described, one, response)
                 seen.add(response.status_code)

@@ -26,8 +26,13 @@ def each(table):
     return found
 
 
+def schema_of(kind):
+    """That of the examples, where the kind's schema is made by leads."""
+    return getattr(EXAMPLES[kind.name], "SCHEMA", kind.schema)
+
+
 def parse(kind, data, text=None):
-    return kind.parse(data, kind.schema, text)
+    return kind.parse(data, schema_of(kind), text)
 
 
 def labels_of(kind):
@@ -57,9 +62,9 @@ def test_what_is_parsed_and_dumped_comes_back_as_it_was(kind, data, text):
 @pytest.mark.parametrize(("kind", "data", "text"), each("PARSED"))
 def test_what_was_stored_is_read_without_being_checked_and_measures_need_no_more_than_they_say(kind, data, text):
     label = parse(kind, data, text)
-    assert kind.load(kind.dump(label), kind.schema) == label
-    part = kind.load({name: value for name, value in data.items() if name not in kind.unmeasured}, kind.schema)
-    for measure in kind.measures(kind.schema):
+    assert kind.load(kind.dump(label), schema_of(kind)) == label
+    part = kind.load({name: value for name, value in data.items() if name not in kind.unmeasured}, schema_of(kind))
+    for measure in kind.measures(schema_of(kind)):
         assert measure.rate(part) == measure.rate(label)
 
 
@@ -107,7 +112,7 @@ def test_sameness_and_distance_are_symmetric_and_agree_with_each_other(kind):
 
 @every_kind
 def test_every_measure_rates_every_label_into_its_categories(kind):
-    measures = kind.measures(kind.schema)
+    measures = kind.measures(schema_of(kind))
     names = [measure.name for measure in measures]
     assert names
     assert len(set(names)) == len(names)
@@ -125,12 +130,12 @@ def test_every_measure_rates_every_label_into_its_categories(kind):
 @pytest.mark.parametrize(("kind", "data", "ratings"), each("RATED"))
 def test_measures_see_what_they_should(kind, data, ratings):
     label = parse(kind, data)
-    assert {measure.name: measure.rate(label) for measure in kind.measures(kind.schema)} == ratings
+    assert {measure.name: measure.rate(label) for measure in kind.measures(schema_of(kind))} == ratings
 
 
 @pytest.mark.parametrize(("kind", "data", "expected", "how", "is_tie"), each("SETTLED"))
 def test_labels_settle_as_the_method_says(kind, data, expected, how, is_tie):
-    settled = kind.settle([parse(kind, one) for one in data], kind.schema)
+    settled = kind.settle([parse(kind, one) for one in data], schema_of(kind))
     assert (settled.how, settled.is_tie) == (how, is_tie)
     assert (settled.label and kind.dump(settled.label)) == expected
 
@@ -139,7 +144,7 @@ def test_labels_settle_as_the_method_says(kind, data, expected, how, is_tie):
 def test_settling_does_not_depend_on_the_order_of_labels(kind):
     for data, *_ in EXAMPLES[kind.name].SETTLED.values():
         labels = [parse(kind, one) for one in data]
-        assert kind.settle(labels, kind.schema) == kind.settle(labels[::-1], kind.schema)
+        assert kind.settle(labels, schema_of(kind)) == kind.settle(labels[::-1], schema_of(kind))
 
 
 @pytest.mark.parametrize(("kind", "data", "known", "is_right", "parts"), each("GRADED"))
@@ -158,7 +163,7 @@ def test_the_known_answer_itself_is_right_in_every_part(kind):
 
 @pytest.mark.parametrize(("kind", "finding", "expected"), each("FINDINGS"))
 def test_a_finding_means_a_label_of_the_same_type_as_peoples(kind, finding, expected):
-    label = kind.from_finding(finding, kind.schema)
+    label = kind.from_finding(finding, schema_of(kind))
     assert (label if expected is None else kind.dump(label)) == expected
 
 
@@ -176,7 +181,7 @@ def test_every_row_of_an_export_has_the_columns_of_the_kind(kind):
 
 @pytest.mark.parametrize(("kind", "trace", "anchors"), each("TRACES"))
 def test_a_trace_is_cut_into_these_items(kind, trace, anchors):
-    assert tuple(kind.items(trace, kind.schema)) == anchors
+    assert tuple(kind.items(trace, schema_of(kind))) == anchors
 
 
 @pytest.mark.parametrize(("kind", "trace", "anchors"), each("TRACES"))
@@ -187,7 +192,7 @@ def test_an_item_shows_its_text_and_nothing_that_is_hidden(kind, trace, anchors)
         if kind.shows == "requester":
             messages = tuple(message for message in trace.messages if seen_by_requester(message))
             shown = type(trace)("", "", messages, trace.files)
-        blocks = kind.view(shown, anchor.index, kind.schema)
+        blocks = kind.view(shown, anchor.index, schema_of(kind))
         assert isinstance(blocks, Blocks)
         assert blocks.text.text == texts[anchor.index]
         for block in blocks.context:
@@ -206,9 +211,31 @@ def test_the_templates_the_script_and_the_guideline_are_there(kind):
     assert kind.guideline_en.strip()
     assert kind.guideline_zh.strip()
     assert kind.shows in ("requester", "whole")
+    assert kind.text_title
+    for template in (kind.keys_template, kind.schema_template, kind.describe_schema):
+        if template:
+            get_template(template)
+
+
+@every_kind
+def test_parts_of_a_grade_have_titles(kind):
+    titles = kind.part_titles(schema_of(kind))
+    for label in labels_of(kind):
+        assert set(kind.grade(label, label).parts) <= set(titles)
+
+
+@every_kind
+def test_a_schema_that_leads_make_is_checked_into_itself(kind):
+    if kind.check_schema is None:
+        return
+    for schema in (kind.schema, schema_of(kind)):
+        assert kind.check_schema(schema, None) == kind.check_schema(kind.check_schema(schema, None), schema) == schema
+    for schema in ({}, {"x": 1}):
+        with pytest.raises(LabelError):
+            kind.check_schema(schema, None)
 
 
 @every_kind
 def test_an_empty_post_is_refused_by_parsing_and_not_by_an_accident(kind):
     with pytest.raises(LabelError):
-        parse(kind, kind.read_form({}), "text")
+        parse(kind, kind.read_form({}, schema_of(kind)), "text")

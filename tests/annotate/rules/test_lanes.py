@@ -2,8 +2,8 @@
 
 import random
 
+from annotate.rules.lanes import N_LANES, Mark, laned
 from annotate.rules.light_text import Piece, light
-from scoring.lanes import N_LANES, Mark, laned
 
 TEXT = "The **first** one is `cheaper` by \u202e one."
 

@@ -1,11 +1,11 @@
 // The list of marks: one stop for Tab, arrows inside it, Enter goes to the words in the text, Delete removes the mark.
-import { shortened } from "../js/spoken.js";
+import { shortened } from "./spoken.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 const LONGEST = 80;
 
 export class Chips {
-  // `does` says what a mark's type is called (title), and what to do: go(span), remove(span), leave().
+  // `does` says what a mark's type is called (title), how it looks (look), and what to do: go(span), remove(span), leave().
   constructor(list, does) {
     this.list = list;
     this.does = does;
@@ -48,10 +48,10 @@ export class Chips {
   }
 
   chip(span) {
-    const title = this.does.title(span.type);
+    const [title, look] = [this.does.title(span.type), this.does.look(span.type)];
     const chip = Object.assign(document.createElement("li"), { className: "chip" });
     const go = Object.assign(document.createElement("button"), { type: "button", className: "go" });
-    const letter = Object.assign(document.createElement("span"), { className: `type type-${span.type}`, textContent: span.type[0] });
+    const letter = Object.assign(document.createElement("span"), { className: `type type-${look.slot}`, textContent: look.letter });
     letter.setAttribute("aria-hidden", "true");
     go.append(
       Object.assign(document.createElement("span"), { className: "only-spoken", textContent: `${title}: ` }),
