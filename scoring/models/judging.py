@@ -1,8 +1,7 @@
-"""Automated raters and what they said, and the reports that join people and verdicts."""
+"""Automated raters, their runs and what they said."""
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Item, Person, Project, WorkGroup
 
@@ -70,28 +69,3 @@ class Verdict(models.Model):
 
     def __str__(self):
         return f"verdict of run {self.run_id} on item {self.item_id}"
-
-
-class Report(models.Model):
-    """Figures that were computed, with what they rest on: `settings` say what was asked, `ids` which rows it was asked
-    of (runs of ids as text, by table), `seen` how the fresh report is told from one that newer labels have overtaken.
-    The same settings and ids give the same `payload`."""
-
-    class Kind(models.TextChoices):
-        AGREEMENT = "agreement", _("agreement")
-
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="reports")
-    kind = models.CharField(max_length=20, choices=Kind)
-    settings = models.JSONField(default=dict)
-    settings_hash = models.CharField(max_length=64)
-    seen = models.JSONField(default=dict)
-    ids = models.JSONField(default=dict)
-    payload = models.JSONField(default=dict)
-    version = models.CharField(max_length=40)
-    computed_at = models.DateTimeField()
-
-    class Meta:
-        indexes = [models.Index(fields=["project", "settings_hash", "-id"], name="report_newest")]
-
-    def __str__(self):
-        return f"{self.kind} report {self.pk}"
