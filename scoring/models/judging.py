@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotate.models import Item, Person, Project, WorkGroup
+from scoring.models.endpoint import Endpoint
 
 
 class Judge(models.Model):
@@ -37,11 +38,29 @@ class Run(models.Model):
     n_samples = models.PositiveSmallIntegerField(default=1)
     group = models.OneToOneField(WorkGroup, on_delete=models.PROTECT, related_name="run")
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    endpoint = models.ForeignKey(Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    prompts = models.JSONField(default=dict, blank=True)
+    reuse = models.BooleanField(default=True)
+    """Whether a recorded answer to an equal request is taken in place of a call."""
+    cap_calls = models.PositiveIntegerField(null=True, blank=True)
+    cap_tokens = models.PositiveBigIntegerField(null=True, blank=True)
+    cap_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    held_for = models.JSONField(null=True, blank=True)
+    """Why the run was held without anybody asking for it, as a problem; None again once it is resumed."""
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "number"], name="run_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="run_number_once"),
+            models.CheckConstraint(
+                condition=Q(endpoint=None)
+                | Q(cap_calls__isnull=False)
+                | Q(cap_tokens__isnull=False)
+                | Q(cap_cost__isnull=False),
+                name="run_that_asks_has_a_cap",
+            ),
+        ]
 
     def __str__(self):
         return f"run {self.number} of {self.project_id}"
