@@ -13,6 +13,7 @@ class Report(models.Model):
 
     class Kind(models.TextChoices):
         AGREEMENT = "agreement", _("agreement")
+        METHOD = "method", _("method")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="reports")
     kind = models.CharField(max_length=20, choices=Kind)

@@ -10,9 +10,11 @@ from annotate import inviting
 from annotate.accounts import make_password_link
 from annotate.models import Assignment, Disagreement, Item, Person, Post, Project, Settlement, Work
 from annotate.reviewing import refresh_queue
+from scoring.models import Flag
 from tests.annotate.releases import seal
-from tests.factories import make_run, make_verdict, make_work
+from tests.factories import make_call, make_endpoint, make_prompt, make_run, make_trial, make_verdict, make_work
 from tests.guards.crawl import routes
+from tests.scoring.readings import answered, make_reading, question, reader_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -22,8 +24,10 @@ LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
     *("show_rounds", "list_gaps"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
-    *("list_releases", "show_release", "list_runs", "show_run"),
-    *("list_compared_items", "show_item"),
+    *("list_releases", "show_release", "list_runs", "show_run", "plan_run"),
+    *("list_endpoints", "new_endpoint", "show_endpoint", "list_questions"),
+    *("list_prompts", "write_prompt", "show_prompt", "show_trial"),
+    *("list_compared_items", "show_item", "show_reading", "show_method_report"),
     *("settling_queue", "settle_item", "settled_verdict"),
 )
 ACTIONS = {
@@ -34,9 +38,12 @@ ACTIONS = {
     *("store_settlement", "send_item_back", "close_project"),
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
+    *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial"),
+    "flag_question",
 }
 """What only takes posts and has no page of its own."""
-FILES = {"release_file", "agreement_csv"}
+QUERIES = {"plan_run": "?judge=reader&endpoint=planned&phases=main"}
+FILES = {"release_file", "agreement_csv", "method_csv", "method_json"}
 """What is saved and not shown."""
 
 
@@ -74,10 +81,17 @@ def addresses(names):
         "preview_item": lambda: ["demo", practice.pk],
         "answer_practice": lambda: ["demo", practice.pk],
         "show_item": lambda: ["demo", mine[0].item_id],
+        "show_reading": lambda: ["demo", item_that_was_read(project)],
         "settle_item": lambda: ["demo", disputed(project)[0]],
         "settled_verdict": lambda: ["demo", settled(project, lea)],
         "show_run": lambda: ["demo", run_with_everything(project).number],
+        "plan_run": lambda: [make_endpoint(project, name="planned").project.slug],
+        "show_endpoint": lambda: ["demo", make_endpoint(project, name="small model").pk],
+        "list_questions": lambda: ["demo", run_with_a_question(project).number],
         "show_release": lambda: ["demo", seal(project).number],
+        "write_prompt": lambda: ["demo", "reader.questions", "en"],
+        "show_prompt": lambda: ["demo", "reader.questions", "en", make_prompt(project, 2).number],
+        "show_trial": lambda: ["demo", make_trial(project, seal(project), list(project.items.all()[:3])).number],
         "set_up": lambda: ["no-such-link"],
         "new_password": lambda: [make_password_link(person=Person.objects.get(username="demo"), now=now)],
         "join_project": lambda: [
@@ -89,7 +103,7 @@ def addresses(names):
     }
     full = full_names()
     for name in names:
-        yield name, reverse(full[name], args=arguments.get(name, lambda: ["demo"])())
+        yield name, reverse(full[name], args=arguments.get(name, lambda: ["demo"])()) + QUERIES.get(name, "")
 
 
 def disputed(project):
@@ -107,6 +121,22 @@ def settled(project, person):
         item=row.item, person=person, is_current=True, defaults={"how": "reviewer", "label": label, "cause": "slip"}
     )
     return row.public_id
+
+
+def run_with_a_question(project):
+    """A run whose answers are pasted, with one that is waited for."""
+    run = make_run(project, endpoint=make_endpoint(project, provider="pasted"), cap_calls=9, ended_at=None)
+    make_call(run, Item.objects.filter(project=project).order_by("pk").first())
+    return run
+
+
+def item_that_was_read(project):
+    """An item with questions of a reader: open, answered, dropped, flagged."""
+    item = Item.objects.filter(project=project).order_by("pk").first()
+    asked = [question("the", start=0), answered("a", "a", "word", place=0), question("b", removed="duplicate")]
+    verdict = make_reading(reader_run(project), item, *asked, flags=["invented_quote"])
+    Flag.objects.create(verdict=verdict, place=0, what="question", note="It is explained.")
+    return item.pk
 
 
 def run_with_everything(project):

@@ -13,10 +13,12 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
     **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements")},
     "scoring:api_agreement": "leads",
-    **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run")},
+    "scoring:api_method_report": "leads",
+    **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }
 API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
+API_QUERIES += ("judge=reader&endpoint=small&n_samples=2",)
 
 
 def api_values_of(world):

@@ -21,6 +21,7 @@ from django.utils import timezone
 from annotate.inviting import open_invites
 from annotate.models import Assignment, Disagreement, Item, Membership, Role, Settlement
 from annotate.setting_up import hash_of
+from scoring.models.endpoint import KEY_VARIABLES
 from tests import triggers
 from tests.guards.arrows import ROOT
 
@@ -213,6 +214,10 @@ STRUCTURAL_FIELDS = {
     "Message.role": "decides who said it",
     "Message.side": "decides whose doing it is",
     "Run.phases": "phases of a project",
+    "Prompt.key": "decides which prompt it is",
+    "Prompt.language": "a language code",
+    "Prompt.examples": "numbers of items",
+    "Trial.items": "numbers of items",
 }
 
 
@@ -250,6 +255,10 @@ def draft_of(new, row):
     return {"number": row.annotations.count(), "draft_number": row.draft_number, "fields": fields, new(): new()}
 
 
+def problem_of(new, row):
+    return {"code": new(), "field": new(), "expected": new(), "remedy": new()}
+
+
 def calls_of(new, row):
     return [{"id": new(nobody), "name": new(), "arguments": json.dumps({"for": new()})} for _ in row.calls]
 
@@ -261,6 +270,11 @@ def payload_of(new, row):
 
 def anything(new, row):
     return {"model": new(), new(): [{"run": new()}]}
+
+
+def metadata_of(new, row):
+    """Reports name the model for leads; nobody is shown the rest."""
+    return {**anything(new, row), "model": new(leads)}
 
 
 def where_it_is_set(name):
@@ -301,7 +315,7 @@ PLANTS = {
     "Trace.content_hash": Plant("S2", leads),
     "Trace.cluster": Plant("S3", leads),
     "Trace.area": Plant("S3", leads),
-    "Trace.metadata": Plant("S1", nobody, anything),
+    "Trace.metadata": Plant("S1", nobody, metadata_of),
     "Message.text": Plant("S2", who_reads_the_message),
     "Message.calls": Plant("S2", who_reads_the_call, calls_of),
     "Message.answers_id": Plant("S2", nobody),
@@ -337,12 +351,28 @@ PLANTS = {
     "ReleaseItem.item_hash": Plant("S6", leads),
     "ReleaseItem.label": Plant("S6", leads, label_of),
     "ReleaseItem.rests_on": Plant("S6", leads, votes_of),
+    "Endpoint.name": Plant("S5", leads),
+    "Endpoint.address": Plant("S5", leads),
+    "Endpoint.model": Plant("S5", leads),
+    "Endpoint.key_variable": Plant("S5", leads, lambda new, row: row.key_variable and f"{KEY_VARIABLES}_{new()}"),
+    "Endpoint.key_sealed": Plant("S5", nobody, lambda new, row: row.key_sealed and new()),
+    "Prompt.text": Plant("S5", leads),
+    "Prompt.sha256": Plant("S5", leads),
     "Judge.name": Plant("S5", leads_and_who_has_settled_something),
     "Judge.settings": Plant("S5", leads, anything),
     "Judge.settings_hash": Plant("S5", leads),
     "Run.version": Plant("S5", leads),
+    "Run.prompts": Plant("S5", leads, lambda new, row: {**row.prompts, new(): {}}),
+    "Run.held_for": Plant("S5", leads, problem_of),
+    "Call.step": Plant("S5", leads),
+    "Call.request": Plant("S5", leads, lambda new, row: {"messages": [{"role": new(), "content": new()}], new(): 1}),
+    "Call.request_hash": Plant("S5", nobody),
+    "Call.request_id": Plant("S5", nobody),
+    "Call.response": Plant("S5", nobody),
+    "Call.error": Plant("S5", leads, problem_of),
     "Verdict.label": Plant("S5", leads_and_who_has_settled_it, label_of),
     "Verdict.finding": Plant("S5", leads_and_who_has_settled_it, lambda new, row: {**row.finding, "unreadable": new()}),
+    "Flag.note": Plant("S5", leads),
     "Report.settings": Plant("S6", leads, anything),
     "Report.settings_hash": Plant("S6", nobody),
     "Report.seen": Plant("S6", nobody, anything),

@@ -114,8 +114,15 @@ AUDIENCE = {
     "annotate:answer_practice": "leads",
     "annotate:reopen_items": "leads",
     **{f"scoring:{name}": "leads" for name in ("show_agreement", "agreement_csv", "list_compared_items", "show_item")},
+    **{f"scoring:{name}": "leads" for name in ("show_method_report", "method_json", "method_csv")},
+    **{f"scoring:{name}": "leads" for name in ("show_reading", "flag_question")},
+    **{f"scoring:{name}": "leads" for name in ("list_prompts", "write_prompt", "show_prompt")},
+    **{f"scoring:{name}": "leads" for name in ("start_trial", "show_trial")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
+    "scoring:plan_run": "leads",
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
+    **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
+    **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
     **dict.fromkeys(("annotate:post_in_thread", "annotate:report_gap"), "whose assignment it is"),
     **{f"annotate:{name}": "leads" for name in ("show_rounds", "open_round", "close_round", "list_gaps")},
@@ -207,6 +214,16 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{what: str(row.pk) for what, row in world.invites.items()},
             **{"absent": "999999", "huge": "9" * 30},
         },
+        "endpoint_id": {
+            **{what: str(row.pk) for what, row in world.endpoints.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "prompt": {"questions": "reader.questions", "absent": "reader", "long": "x" * 300, "NUL": "a%00b"},
+        "language": {"English": "en", "absent": "fr", "other letters": "%C3%A9"},
+        "call_id": {
+            **{what: str(row.pk) for what, row in world.calls.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
         "assignment_id": {
             **{what: str(one_each[what].pk) for what in ("problem of ana", "open of ana", "open of zoe")},
             **{"absent": "999999", "huge": "9" * 30},
@@ -284,6 +301,12 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         "annotate:set_pass_rule": {
             "a rule": {"last": "10", "percent": "80"},
             "no numbers": {"last": "x", "percent": "-1"},
+            "nothing": {},
+        },
+        "scoring:flag_question": {
+            "a flag": {"run": "2", "sample": "0", "place": "0", "what": "question", "note": "why"},
+            "taken back": {"run": "2", "sample": "0", "place": "0", "what": "quote", "do": "take_back"},
+            "wrong values": {"run": "2", "sample": "0", "place": "99999", "what": "x", "note": "\0"},
             "nothing": {},
         },
         "scoring:set_overlap_rule": {
@@ -370,9 +393,33 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "a judge": {"judge": "lexical", "phases": "main"},
             "nobody": {"judge": "nobody", "phases": "main"},
             "no phase": {"judge": "lexical", "phases": "later"},
+            "a judge that asks": {"judge": "reader", "endpoint": "small", "phases": "main", "cap_calls": "9"},
+            "no cap yet": {"judge": "reader", "endpoint": "small", "phases": "main"},
+            "wrong values": {"judge": "reader", "endpoint": "a\0b", "n_samples": "x", "cap_calls": "\0"},
             "nothing": {},
         },
-        **{f"scoring:{name}_run": {"nothing": {}} for name in ("pause", "resume", "cancel")},
+        **{f"scoring:{name}_run": {"nothing": {}} for name in ("pause", "cancel")},
+        "scoring:resume_run": {"nothing": {}, "a cap": {"cap_calls": "9"}, "wrong values": {"cap_calls": "x"}},
+        **{f"scoring:{name}_endpoint": endpoint_bodies() for name in ("new", "show")},
+        **{f"scoring:{name}_endpoint": {"nothing": {}} for name in ("try", "archive")},
+        "scoring:write_prompt": {
+            "a text": {"text": "{{mark}} {{files}} {{conversation}} {{reply}}", "examples": ""},
+            "a text that is none": {"text": "{{reply}} {{replay}} \0", "examples": "x 999999 -1"},
+            "nothing": {},
+        },
+        "scoring:start_trial": {
+            "two versions": {
+                **{"new": "reader.questions en 2", "old": "reader.questions en 1", "endpoint": "small", "release": "1"},
+                **{"n_items": "2", "cap_calls": "9"},
+            },
+            "wrong values": dict.fromkeys(["new", "old", "endpoint", "release", "n_items", "cap_calls"], "x y z"),
+            "nothing": {},
+        },
+        "scoring:paste_answer": {
+            "an answer": {"text": "It says ready.", "cut": "on"},
+            "nothing": {},
+            "NUL": {"text": "\0"},
+        },
         "scoring:try_run_again": {"nothing": {}},
         "scoring:seal_release": {
             "a rule": {"rule": "majority", "protocol": "1"},
@@ -424,6 +471,22 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
     }.get(route, {})
+
+
+def endpoint_bodies() -> dict[str, dict[str, str]]:
+    """What leads post of a place where models are asked."""
+    values = {"name": "made new", "provider": "openai", "address": "https://host.example/v1", "model": "small"}
+    values |= {"max_output_tokens": "9", "limit_field": "max_tokens", "thinking_form": "thinking", "per_minute": "9"}
+    values |= {"concurrency": "1", "deadline_seconds": "9", "most_bytes": "9000", "key_source": "stored"}
+    return {
+        "an endpoint": {**values, "key": "a-key-of-somebody"},
+        "no key": values,
+        "a key of the server": {**values, "key_source": "environment", "key_variable": "SIGHTLINE_SECRET_KEY"},
+        "a private address": {**values, "key_source": "none", "address": "http://127.0.0.1:8000/"},
+        "wrong values": dict.fromkeys(values, "x"),
+        "NUL": {**values, "name": "a\0b", "key": "\0"},
+        "nothing": {},
+    }
 
 
 def settling_bodies(readable) -> dict[str, dict[str, dict[str, str]]]:

@@ -80,7 +80,7 @@ def test_every_secret_field_of_every_row_holds_a_token_of_its_own(world):
             empty = {
                 f"{model.__name__}.{field.name}"
                 for field in model._meta.fields
-                if getattr(row, field.attname) in (None, [])
+                if getattr(row, field.attname) in (None, [], "")
             }
             assert places - empty <= held
 

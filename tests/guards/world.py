@@ -27,7 +27,9 @@ from annotate.models import (
     Work,
 )
 from annotate.sessions import SessionStore
-from annotate.traces.base import Answered, Call, File, Message
+from annotate.traces import base
+from annotate.traces.base import Answered, File, Message
+from scoring.models import Call, Endpoint, Flag
 from tests import factories
 from tests.guards.canary import Token, plant_everything
 from tests.guards.net import Net
@@ -35,10 +37,10 @@ from tests.guards.net import Net
 CONVERSATION = (
     Message(0, "system", "rules"),
     Message(1, "user", "question"),
-    Message(2, "assistant", "thought", calls=(Call("", "", ""), Call("", "", ""))),
+    Message(2, "assistant", "thought", calls=(base.Call("", "", ""), base.Call("", "", ""))),
     Message(3, "tool", "result", answers=Answered(2, 0)),
     Message(4, "assistant", "first reply"),
-    Message(5, "user", "question", side="user", calls=(Call("", "", ""),)),
+    Message(5, "user", "question", side="user", calls=(base.Call("", "", ""),)),
     Message(6, "tool", "result", side="user", answers=Answered(5, 0)),
     Message(7, "assistant", "second reply"),
     Message(8, "user", "question"),
@@ -82,6 +84,8 @@ class World:
     work: dict[str, Work]
     secrets: dict[str, str]
     tokens_made: dict[str, Any]
+    endpoints: dict[str, Endpoint]
+    calls: dict[str, Call]
     disputes: dict[str, Disagreement]
     sent_back: Assignment
     tokens: list[Token]
@@ -125,6 +129,7 @@ def make_world() -> World:
         Session.objects.create(session_key=session_key_of(name), person=member.person, expire_date=in_a_week())
     tokens_made = {name: scripts_of(member) for name, member in members.items()}
     tokens = plant_everything()
+    names = {ours.pk: "ours", other.pk: "other"}
     people = {"anonymous": None} | {name: Person.objects.get(pk=member.person_id) for name, member in members.items()}
     return World(
         ours=Project.objects.get(pk=ours.pk),
@@ -140,6 +145,8 @@ def make_world() -> World:
         work={what: Work.objects.get(pk=row.pk) for what, row in work.items()},
         secrets={name: secret_of(row, tokens) for name, row in tokens_made.items()},
         tokens_made=tokens_made,
+        endpoints={f"{row.provider} of {names[row.project_id]}": row for row in Endpoint.objects.order_by("-pk")},
+        calls={f"{row.state} of {names[row.run.project_id]}": row for row in Call.objects.select_related("run")},
         disputes={what: Disagreement.objects.get(pk=row.pk) for what, row in disputes.items()},
         sent_back=Assignment.objects.get(pk=sent_back.pk),
         tokens=tokens,
@@ -224,6 +231,17 @@ def decide(project, items, member) -> None:
     judge_and_seal(project, [items["first"], items["second"]])
 
 
+def flagged(project, item):
+    """What a reader said of an item, one question of which a lead flags."""
+    asked = {"origin": "model", "question": "?", "type": "reference", "about": "f", "start": 0, "end": 1, "removed": ""}
+    asked |= {"answer": "", "quote": "f", "scope": "none", "quote_verified": False, "quote_in": None, "is_gap": True}
+    verdict = {"failed": True, "failed_without_quote_check": True, "fail_gap": True}
+    values = {"verdict": {**verdict, "fail_language": False, "fail_answer": False}, "questions": [asked], "n_gaps": 1}
+    said = {"values": values, "spans": []}
+    reading = factories.make_verdict(factories.make_run(project, "reader"), item, finding=said)
+    Flag.objects.create(verdict=reading, place=0, what="quote", note="why")
+
+
 def disputed(reviewer, items, whose) -> dict[str, Disagreement]:
     """Two items in the queue: one that somebody else settled, and one that this reviewer did, twice."""
     for is_current in (False, True):
@@ -250,11 +268,18 @@ def send_back(member, item, reviewer) -> Assignment:
 
 def judge_and_seal(project, items) -> None:
     """A judge's run with a job that was given up, a report, and a gold set."""
-    run = factories.make_run(project, items=items)
+    pasted = factories.make_endpoint(project, provider="pasted")
+    factories.make_endpoint(project, key_source="stored", key_sealed="sealed")
+    factories.make_endpoint(project, key_source="environment", key_variable="SIGHTLINE_LLM_KEY")
+    run = factories.make_run(project, items=items, endpoint=pasted, cap_calls=10)
+    factories.make_call(run, items[1])
+    answered = {"state": "answered", "response": "!", "answered_at": factories.NOW}
+    factories.make_call(run, items[0], **answered)
     dead = {"kind": "verdict", "group": run.group, "state": "dead", "error": "!", "payload": {"item": items[1].pk}}
     factories.make_work(project, key=f"verdict {run.pk}", **dead)
+    flagged(project, items[0])
     factories.make_report(project)
-    factories.make_release(project, items)
+    factories.make_trial(project, factories.make_release(project, items), items)
 
 
 def set_up_links(project) -> Invite:

@@ -17,7 +17,7 @@ from scoring import comparing
 from scoring.running import start_run
 from tests.annotate.api.asking import Script
 from tests.annotate.releases import seal
-from tests.factories import make_cast, make_item, make_plan, make_submitted
+from tests.factories import make_cast, make_endpoint, make_item, make_plan, make_submitted
 
 pytestmark = pytest.mark.django_db
 METHODS = ("get", "put", "post", "patch", "delete")
@@ -122,6 +122,7 @@ def world(db, settings, tmp_path, monkeypatch):
     seal(cast.project)
     with transaction.atomic():
         start_run(person=None, project=cast.project, judge="lexical")
+    make_endpoint(cast.project, name="small", price_in=1, price_out=1)
     values = {
         "project": [cast.project.slug, cast.other_project.slug, "never-was"],
         "public_id": [one.public_id for one in (practice, done, *plan, theirs)] + ["never-was"],
@@ -158,7 +159,12 @@ BODIES = {
     "make_invite": [{"role": "annotator", "languages": ["en"]}, {"role": "annotator"}],
     "new_protocol": [{"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 1}] * 2,
     "upload_traces": [FILE, ""],
-    "start_run": [{"judge": "lexical"}, {"judge": "nobody"}],
+    "start_run": [
+        {"judge": "lexical"},
+        {"judge": "nobody"},
+        {"judge": "reader", "endpoint": "small", "cap_calls": 9, "cap_cost": 0.5},
+        {"judge": "reader", "endpoint": "small"},
+    ],
     "change_run": [{"state": "paused"}, {"state": "paused"}, {"state": "cancelled"}, {"state": "running"}],
     "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }
@@ -166,6 +172,8 @@ BODIES = {
 BAD_BODIES = ("{", "[]", {}, {"nobody": "knows"}, "x" * 3_000_000)
 QUERIES = {
     "show_agreement": ("?phase=pilot", "?measure=fail", "?measure=x", "?protocol=9"),
+    "show_method_report": ("?phase=pilot", "?run=9", "?protocol=9", "?checker_run=x"),
+    "estimate_run": ("?judge=reader&endpoint=small", "?judge=reader&endpoint=none", "?judge=lexical&endpoint=small"),
     "list_items": ("?phase=main&limit=1", "?limit=0", "?cursor=x"),
     "upload_traces": ("?phase=last", "?format=csv", "?file_name=a.jsonl"),
 }
