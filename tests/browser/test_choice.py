@@ -51,6 +51,10 @@ def press(page, name):
     page.wait_for_load_state("networkidle")
 
 
+def has_the_focus(page, name):
+    page.wait_for_function("name => document.activeElement.name === name", arg=name)
+
+
 def make_the_question(page, site):
     page.goto(f"{site}/new-project/")
     page.fill("[name=title_en]", "Tone")
@@ -63,11 +67,11 @@ def make_the_question(page, site):
     fill(page, "0-labels-0-title", "calm", "平静")
     fill(page, "0-labels-1-title", "terse", "简短")
     press(page, "label-0")
-    assert page.evaluate("document.activeElement.name") == "parts-0-labels-2-title-en"
+    has_the_focus(page, "parts-0-labels-2-title-en")
     page.keyboard.type("angry")
     page.check("[name=parts-0-ordered]")
     press(page, "add-marks")
-    assert page.evaluate("document.activeElement.name") == "parts-1-title-en"
+    has_the_focus(page, "parts-1-title-en")
     page.keyboard.type("What is unclear")
     fill(page, "1-labels-0-title", "term")
     press(page, "label-1")
