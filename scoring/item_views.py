@@ -76,7 +76,6 @@ def show_item(request, project, item_id):
         "phase_words": Phase(facts.phase).label,
         "reply": laned(item.pieces, marks),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
-        "types": list(dict.fromkeys((mark.letter, mark.type) for mark in marks)),
         "labels": labels,
         "problems": item_queries.problems_of_item(item_id),
         "verdict": verdicts[0] if verdicts else None,

@@ -35,6 +35,7 @@ class QueueSerializer(serializers.Serializer):
 
     rows = DisagreementSerializer(many=True)
     next = serializers.IntegerField(allow_null=True)
+    n_left = serializers.IntegerField(help_text="Items with new answers that are still being compared.")
 
 
 class AnswerSerializer(serializers.Serializer):
@@ -116,8 +117,9 @@ class SettlementBody(serializers.Serializer):
 def list_disagreements(request, project, query):
     part = reviewing.part_of(request.user, project)
     limit, first = query.pop("limit"), query.pop("first")
-    rows = reviewing.show_queue(part=part, first=first, limit=limit + 1, **query).rows
-    return {"rows": rows[:limit], "next": first + limit if len(rows) > limit else None}
+    queue = reviewing.show_queue(part=part, first=first, limit=limit + 1, **query)
+    more = len(queue.rows) > limit
+    return {"rows": queue.rows[:limit], "next": first + limit if more else None, "n_left": queue.n_left}
 
 
 @operation("GET", audience=REVIEWERS, summary="One item to settle", answers={200: CardSerializer})

@@ -17,17 +17,14 @@ N_LANES = 12
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A span with who marked it; `lane` counts from 1."""
+    """A span with who marked it; `lane` counts from 1, and `letter` is short for the type beside the others."""
 
     start: int
     end: int
     type: str
     who: str
     lane: int = 1
-
-    @property
-    def letter(self) -> str:
-        return self.type[:1]
+    letter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +44,19 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class LanedText:
+    """`letters` are those of the types, with the types."""
+
     segments: tuple[Segment, ...]
     n_lanes: int
+    letters: tuple[tuple[str, str], ...]
 
 
 def laned(pieces: Sequence[Piece], marks: Sequence[Mark]) -> LanedText:
     """The pieces cut so; joined, their texts are what they were. What of a mark lies outside of it is left out."""
     n_characters = sum(len(piece.text) for piece in pieces)
+    letters = letters_of({one.type: None for one in marks})
     placed = in_lanes(
-        Mark(max(0, one.start), min(n_characters, one.end), one.type, one.who)
+        Mark(max(0, one.start), min(n_characters, one.end), one.type, one.who, letter=letters[one.type])
         for one in marks
         if one.start < min(n_characters, one.end)
     )
@@ -71,7 +72,20 @@ def laned(pieces: Sequence[Piece], marks: Sequence[Mark]) -> LanedText:
         running = [one for one in running if one.end > at] + waiting[first:begun]
         segments.append(Segment(piece, by_lane(running), by_lane(waiting[first:begun])))
         at += len(piece.text)
-    return LanedText(tuple(segments), max((one.lane for one in placed), default=0))
+    n_lanes = max((one.lane for one in placed), default=0)
+    return LanedText(tuple(segments), n_lanes, tuple((letter, type) for type, letter in letters.items()))
+
+
+def letters_of(types: Iterable[str]) -> dict[str, str]:
+    """What each type begins with, as far as no other begins so."""
+    types = list(types)
+
+    def short(type: str) -> str:
+        others = [one for one in types if one != type]
+        lengths = range(1, len(type) + 1)
+        return next((type[:n] for n in lengths if not any(one.startswith(type[:n]) for one in others)), type)
+
+    return {type: short(type) for type in types}
 
 
 def by_lane(marks: Iterable[Mark]) -> tuple[Mark, ...]:

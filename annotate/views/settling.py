@@ -85,6 +85,7 @@ def settling_queue(request, project):
         "measures": list(titles.items()),
         **{"phase": filters.get("phase", ""), "measure": filters.get("measure", "")},
         "query": urlencode(filters),
+        "n_left": queue.n_left,
         "more": first + N_ROWS if len(queue.rows) > N_ROWS else None,
     }
     return render(request, "annotate/settle_queue.html", context)

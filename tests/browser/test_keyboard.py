@@ -672,7 +672,7 @@ def test_the_next_item_takes_the_focus_and_says_where_one_is(reader):
     submit(page)
     assert focused(page, "#reply-text")
     heard(page, "Saved ")
-    heard(page, "Collaboration 2 · reply 1 of 1 · 2 of 3 in all")
+    heard(page, "2 of 3 in all")
     assert place(page)[0] == ""
     for _ in range(2):
         press(page, "3")

@@ -44,7 +44,7 @@ def test_the_queue_comes_by_pages_and_narrows(cast):
     assert [row["differing"] for row in whole["rows"]] == [["fail", "label"], ["elsewhere"]]
     first = rita.get(of(cast, "?limit=1")).json()
     assert (first["rows"], first["next"]) == (whole["rows"][:1], 1)
-    assert rita.get(of(cast, "?limit=1&first=1")).json() == {"rows": whole["rows"][1:], "next": None}
+    assert rita.get(of(cast, "?limit=1&first=1")).json() == {"rows": whole["rows"][1:], "next": None, "n_left": 0}
     assert rita.get(of(cast, "?measure=elsewhere&phase=main")).json()["rows"] == whole["rows"][1:]
     assert rita.get(of(cast, "?state=mine")).status_code == 400
 

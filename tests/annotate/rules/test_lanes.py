@@ -2,7 +2,7 @@
 
 import random
 
-from annotate.rules.lanes import N_LANES, Mark, laned
+from annotate.rules.lanes import N_LANES, Mark, laned, letters_of
 from annotate.rules.light_text import Piece, light
 
 TEXT = "The **first** one is `cheaper` by \u202e one."
@@ -83,3 +83,12 @@ def test_every_character_lies_under_exactly_its_spans():
                 assert sorted((m.start, m.end) for m in segment.marks) == over
             at += len(segment.piece.text)
         assert at == n
+
+
+def test_types_that_begin_alike_have_letters_that_tell_them_apart():
+    assert letters_of(["term", "reference"]) == {"term": "t", "reference": "r"}
+    assert letters_of(["term", "tool", "to"]) == {"term": "te", "tool": "too", "to": "to"}
+    marks = [Mark(0, 2, "term", "A"), Mark(1, 3, "tool", "B")]
+    text = laned([Piece("some text")], marks)
+    assert text.letters == (("te", "term"), ("to", "tool"))
+    assert [tag for one in text.segments for tag in one.tags] == ["A te", "B to"]
