@@ -519,7 +519,7 @@ def close_project(*, lead: Person, project: Project, show_settled: bool, knowing
 CAUSE_MISSING = Problem(
     code="missing_field",
     field="cause",
-    expected=gettext_noop("Say why people disagreed; guideline gaps lead to the next protocol."),
+    expected=gettext_noop("Say why people disagreed; gaps in the guideline end up in the next protocol."),
     remedy=gettext_noop("Choose one of the four."),
 )
 CONFIDENCE_MISSING = Problem(
