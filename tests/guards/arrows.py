@@ -191,7 +191,7 @@ ROWS = (
         "a view, form, command or task of scoring",
         (
             *("scoring/management/*", "scoring/api/*"),
-            *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
+            *files("scoring", ("release_views", "release_api", "run_views", "run_api", "overlap_api")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
