@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from annotate import assigning, blind, people, queries, review_queries
+from annotate import assigning, blind, people, queries, review_queries, work
 from annotate.blind import BlindItem
 from annotate.errors import AnswersChanged, NotYours, Refused, SettledMeanwhile
 from annotate.kinds.base import LabelError, Measure, Schema, TaskKind
@@ -29,15 +29,15 @@ from annotate.models import (
     SentBack,
     Settlement,
 )
-from annotate.review_queries import BlindLabel, Disputed, GivenAnswer, QueueRow, Stored
+from annotate.review_queries import BlindLabel, Changed, Disputed, GivenAnswer, QueueRow, Stored
 from annotate.rules.disagreement import how_far_apart
 from annotate.rules.plans import shuffled
 from annotate.rules.votes import last_of_each
 from annotate.traces.base import Problem, gettext_noop
 
-BATCH = 500
-MANY = 500
-"""Items whose labels are asked for by their keys; where more have changed all labels are read."""
+AT_ONCE = 500
+"""Items whose labels are compared while somebody waits for the queue; a job does the others."""
+KIND = "disagreements"
 MAX_WORDS = 2000
 SALT = "annotate.reviewing"
 
@@ -63,19 +63,39 @@ def may_settle(part: Membership) -> bool:
 
 
 def refresh_queue(project: Project) -> int:
-    """Work out anew how far apart labels are where they changed; returns of how many items. Safe to run by two at
-    once."""
-    changed = {one.item: one for one in review_queries.changed_items(project)}
+    """Work out anew how far apart labels are where they changed, of as many items as one can wait for; returns how many
+    are left to a job. Safe to run by two at once."""
+    changed = review_queries.changed_items(project)
+    compare(project, changed[:AT_ONCE])
+    left = changed[AT_ONCE:]
+    if left:
+        key = f"{KIND}:{project.pk}:{max(one.last_annotation for one in changed)}"
+        with transaction.atomic():
+            work.add_work(kind=KIND, key=key, payload={}, lane=f"{KIND}:{project.pk}", project=project)
+    return len(left)
+
+
+@work.handles(KIND)
+def refresh_all(job: work.Job) -> dict[str, Any]:
+    """What an opening of the queue left to do."""
+    project = Project.objects.get(pk=job.row.project_id)
+    changed = review_queries.changed_items(project)
+    for begin in range(0, len(changed), AT_ONCE):
+        compare(project, changed[begin : begin + AT_ONCE])
+        job.progress(min(begin + AT_ONCE, len(changed)), len(changed))
+    return {"n_items": len(changed)}
+
+
+def compare(project: Project, changed: Sequence[Changed]) -> None:
+    """Three statements, however many labels the items have."""
     if not changed:
-        return 0
+        return
+    seen = {one.item: one for one in changed}
     protocols = queries.protocols_of(project.pk)
-    items = list(changed) if len(changed) <= MANY else None
-    labels = groupby(review_queries.labels_to_compare(project, items), key=attrgetter("item"))
+    labels = groupby(review_queries.labels_to_compare(project, list(seen)), key=attrgetter("item"))
     kind, rows = kind_of(project.kind), []
     schemas = {one.number: one.label_schema or kind.schema for one in protocols}
     for item, given in labels:
-        if (seen := changed.get(item)) is None:
-            continue
         apart = apart_of(kind, list(given), schemas)
         rows.append(
             Disagreement(
@@ -83,18 +103,16 @@ def refresh_queue(project: Project) -> int:
                 project=project,
                 weight=apart.weight,
                 by_measure=apart.by_measure,
-                n_labels=seen.n_labels,
-                last_annotation=seen.last_annotation,
+                n_labels=seen[item].n_labels,
+                last_annotation=seen[item].last_annotation,
             )
         )
     Disagreement.objects.bulk_create(
         rows,
-        batch_size=BATCH,
         update_conflicts=True,
         unique_fields=["item"],
         update_fields=["weight", "by_measure", "n_labels", "last_annotation"],
     )
-    return len(rows)
 
 
 def apart_of(kind: TaskKind, given: Sequence[BlindLabel], schemas: Mapping[int, Schema]):
@@ -108,11 +126,13 @@ def apart_of(kind: TaskKind, given: Sequence[BlindLabel], schemas: Mapping[int, 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A page of what is to be settled. `measures` are names and titles to filter by."""
+    """A page of what is to be settled. `measures` are names and titles to filter by; `n_left` items have new answers
+    that a job has still to compare."""
 
     rows: list[QueueRow]
     counts: dict[str, int]
     measures: dict[str, str]
+    n_left: int
 
 
 def show_queue(
@@ -120,15 +140,16 @@ def show_queue(
 ) -> Queue:
     """What matters most first, after what has changed was worked in."""
     project = part.project
-    refresh_queue(project)
+    n_left = refresh_queue(project)
     kind = kind_of(project.kind)
-    schema = review_queries.newest_protocol(project).label_schema or kind.schema
+    schemas = [one.label_schema or kind.schema for one in reversed(queries.protocols_of(project.pk))]
     return Queue(
         rows=review_queries.queue_rows(
             project, state=state, phase=phase, measure=measure, first=first, limit=limit
         ),
         counts=review_queries.queue_counts(project),
-        measures={one.name: one.title for one in kind.measures(schema)},
+        measures={one.name: one.title for schema in schemas for one in kind.measures(schema)},
+        n_left=n_left,
     )
 
 
@@ -437,6 +458,8 @@ def send_back(
         if not constant_time_compare(seen, card.seen):
             raise AnswersChanged
         check_reason(reason)
+        if not set(names) <= {one.name for one in card.answers}:
+            raise Refused(UNKNOWN_NAME)
         ids = [one.id for one in card.answers if one.name in names]
         assignments = assigning.give_for_another_look(project=project, annotations=ids, now=now)
         SentBack.objects.filter(assignment__in=assignments).delete()  # of before somebody left and came back
@@ -498,7 +521,7 @@ def close_project(*, lead: Person, project: Project, show_settled: bool, knowing
 CAUSE_MISSING = Problem(
     code="missing_field",
     field="cause",
-    expected=gettext_noop("Say why people disagreed; guideline gaps lead to the next protocol."),
+    expected=gettext_noop("Say why people disagreed; gaps in the guideline end up in the next protocol."),
     remedy=gettext_noop("Choose one of the four."),
 )
 CONFIDENCE_MISSING = Problem(
@@ -518,6 +541,12 @@ OTHER_LABELS = Problem(
     field="answer",
     expected=gettext_noop("This answer was given under labels that the question has no more."),
     remedy=gettext_noop("Choose another, or write one."),
+)
+UNKNOWN_NAME = Problem(
+    code="unknown_value",
+    field="names",
+    expected=gettext_noop("Answers of this item, by the letters that it shows them under."),
+    remedy=gettext_noop("Choose one of them."),
 )
 SENT_WITHOUT_REASON = Problem(
     code="missing_field",

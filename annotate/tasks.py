@@ -7,13 +7,13 @@ import threading
 from celery import bootsteps, current_app, shared_task, signals
 from django.db import connection
 
-from annotate import importing, pools, waking, work
+from annotate import importing, pools, reviewing, waking, work
 
 log = logging.getLogger(__name__)
 SWEEP_SECONDS, LEAST_SWEEP_SECONDS = 15, 1
 END_SECONDS = 8
 
-HANDLERS_OF = [importing]
+HANDLERS_OF = [importing, reviewing]
 """Modules whose jobs this app does: importing them has registered their handlers."""
 
 

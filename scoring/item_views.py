@@ -80,7 +80,8 @@ def show_item(request, project, item_id):
     facts = item_queries.item_facts(project, item_id)
     if facts is None:
         raise Http404
-    labels = named(item_queries.labels_of_item(item_id), comparing.schemas_of(project))
+    schemas = comparing.schemas_of(project)
+    labels = named(item_queries.labels_of_item(item_id), schemas)
     verdicts = [ShownVerdict(judge_title(one.judge), one) for one in item_queries.verdicts_of_item(item_id)]
     marks = [mark for one in labels for mark in marks_of(one.who, one.given.label.get("spans") or ())]
     labelled = [one for one in verdicts if one.said.label]
@@ -91,9 +92,8 @@ def show_item(request, project, item_id):
         "item": item,
         "facts": facts,
         "phase_words": Phase(facts.phase).label,
-        "reply": laned(item.pieces, marks),
+        "reply": laned(item.pieces, marks, item.kind.looks([schemas[number] for number in sorted(schemas)])),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
-        "types": list(dict.fromkeys((mark.letter, mark.type) for mark in marks)),
         "labels": labels,
         "problems": item_queries.problems_of_item(item_id),
         "verdict": verdicts[0] if verdicts else None,

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate import assigning, blind, labeling, release_queries, releasing, review_queries, reviewing
+from annotate import assigning, blind, labeling, release_queries, releasing, review_queries, reviewing, work
 from annotate.errors import AnswersChanged, NotYours, Refused, SettledMeanwhile
 from annotate.forms import new_annotation
 from annotate.kinds.base import LabelError
 from annotate.labeling import Timing
-from annotate.models import Annotation, Assignment, Disagreement, Event, Project, Role, SentBack, Settlement
+from annotate.models import Annotation, Assignment, Disagreement, Event, Project, Role, SentBack, Settlement, Work
 from annotate.reviewing import Decision
 from scoring import comparing
 from tests.factories import (
@@ -588,3 +588,32 @@ def test_settled_rows_are_no_votes(cast):
 
 def test_the_queue_reads_only_what_is_settled_by_reviewers(cast):
     assert set(review_queries.PHASES) == {"main", "pilot"}
+
+
+# Many at once
+
+
+def test_an_opening_compares_what_one_can_wait_for_and_a_job_does_the_others(cast, monkeypatch):
+    monkeypatch.setattr(reviewing, "AT_ONCE", 1)
+    n = len(review_queries.changed_items(cast.project))
+    assert n > 2
+    first = queue(cast, state="all")
+    assert (first.n_left, Disagreement.objects.filter(project=cast.project).count()) == (n - 1, 1)
+    second = queue(cast, state="all")
+    assert second.n_left == n - 2
+    (job,) = Work.objects.filter(kind=reviewing.KIND)
+    work.drain()
+    job.refresh_from_db()
+    assert (job.state, job.result) == ("done", {"n_items": n - 2})
+    whole = queue(cast, state="all")
+    assert (whole.n_left, Disagreement.objects.filter(project=cast.project).count()) == (0, n)
+
+
+def test_a_job_that_is_done_does_not_keep_later_labels_from_another(cast, monkeypatch):
+    monkeypatch.setattr(reviewing, "AT_ONCE", 1)
+    queue(cast)
+    work.drain()
+    for _ in range(3):
+        make_submitted(cast.ana, make_item(cast.project), "readable")
+    assert queue(cast).n_left == 2
+    assert Work.objects.filter(kind=reviewing.KIND, state="waiting").count() == 1

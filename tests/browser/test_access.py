@@ -12,6 +12,7 @@ from annotate.models import Assignment, Disagreement, Item, Person, Post, Projec
 from annotate.reviewing import refresh_queue
 from scoring.models import Flag
 from tests.annotate.releases import seal
+from tests.browser import studies
 from tests.factories import make_call, make_endpoint, make_prompt, make_run, make_trial, make_verdict, make_work
 from tests.guards.crawl import routes
 from tests.scoring.readings import answered, make_reading, question, reader_run
@@ -182,3 +183,145 @@ def test_axe_finds_nothing(visit, site, name, names, scheme, language):
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, f"{address} scrolls sideways at {width} px: {wide}"
     assert {place: what for place, what in found.items() if what} == {}
+
+
+# What pages of settling, rounds and pools look like in the middle of the work
+
+
+def ask_a_question(page):
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.select_option("[name=kind]", "choice")
+    page.fill("[name=parts-0-title-en]", "How calm is it?")
+    page.fill("[name=parts-0-labels-0-title-en]", "calm")
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.fill("[name=parts-0-labels-1-title-en]", "angry")
+    page.locator("#labels-preview >> text=angry").first.wait_for()
+
+
+def press_for(key, dialog):
+    def act(page):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#{dialog}[open] :is(h2, .prose)")
+
+    return act
+
+
+def settle_late(field):
+    """Store on the page of somebody who has had it open for too long: `field` says what has changed since."""
+
+    def act(page):
+        page.keyboard.press("2")
+        page.keyboard.press("a")
+        page.keyboard.press("h")
+        page.locator(f"#label-form [name={field}]").evaluate("field => { field.value = '0'; }")
+        page.click("#label-form [data-submit]")
+        page.wait_for_selector("[role=alert]")
+
+    return act
+
+
+def refuse_rule(page):
+    page.fill("#overlap-under", "7")
+    page.click("#overlap button >> nth=0")
+    page.wait_for_selector("#overlap .problems")
+
+
+def refuse_pass_rule(page):
+    page.fill("#rule-last", "5")
+    page.fill("#rule-percent", "700")
+    page.click("#rule button")
+    page.wait_for_selector("#rule .problems")
+
+
+def states(folder):
+    """By person, addresses with what is done there first; None where looking is enough."""
+    tone, again = studies.own_question(folder)
+    _, gone = studies.pool()
+    over, mine = studies.closed()
+    dispute = {number: f"/projects/tone/settling/{studies.dispute(tone, number)}/" for number in studies.SAID}
+    member = over.memberships.get(person__username="ana").pk
+    informed = studies.opened(tone, "ana", 0, again)
+    sent_back = studies.opened(tone, "ana", 1, 2)
+    return {
+        "ana": [
+            ("/", None),
+            (informed, None),
+            (informed, press_for("Shift+G", "gap")),
+            (informed, press_for("?", "keys")),
+            (sent_back, None),
+            ("/projects/tone/annotations/", None),
+            (f"/label/{studies.own(tone, 'ana', 0, 1).public_id}/", None),
+            (f"/label/{studies.own(tone, 'ana', 0, 1).public_id}/", press_for("Shift+G", "gap")),
+            ("/projects/shared/label/", None),
+            (f"/label/{gone}/", None),
+            ("/projects/over/label/", None),
+            ("/projects/over/annotations/", None),
+            *((f"/label/{own}/", None) for own in mine),
+        ],
+        "rita": [
+            ("/projects/tone/settling/", None),
+            ("/projects/tone/settling/?state=all", None),
+            ("/projects/tone/settling/?state=unresolved&phase=pilot", None),
+            ("/projects/over/settling/", None),
+            (dispute[5], None),
+            (dispute[5], press_for("b", "send-back")),
+            (dispute[5], press_for("?", "keys")),
+            (dispute[5], press_for("g", "guideline")),
+            (dispute[5], settle_late("seen")),
+            (f"{dispute[3]}?write=1", None),
+            (dispute[0], None),
+            (f"{dispute[0]}?again=1", None),
+            (f"{dispute[0]}?again=1", settle_late("base")),
+            (f"{dispute[0]}verdict/", None),
+            (dispute[1], None),
+            (dispute[2], None),
+            (f"{dispute[2]}verdict/", None),
+        ],
+        "lee": [
+            ("/new-project/", ask_a_question),
+            ("/projects/tone/protocols/", None),
+            ("/projects/tone/protocols/new/", None),
+            ("/projects/tone/rounds/", None),
+            ("/projects/over/rounds/", None),
+            ("/projects/tone/gaps/", None),
+            ("/projects/shared/gaps/", None),
+            ("/projects/tone/practice/", None),
+            ("/projects/tone/practice/", refuse_pass_rule),
+            (f"/projects/tone/items/{studies.item_of(tone, 0).pk}/labels/", None),
+            (dispute[3], None),
+            ("/projects/tone/agreement/", None),
+            (f"/projects/tone/agreement/?round={again}&phase=main", None),
+            ("/projects/shared/agreement/", None),
+            ("/projects/shared/agreement/", refuse_rule),
+            ("/projects/shared/", None),
+            ("/projects/shared/people/", None),
+            ("/projects/shared/settings/", None),
+            ("/projects/over/", None),
+            (f"/projects/over/people/?member={member}", None),
+        ],
+    }
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_axe_finds_nothing_in_the_middle_of_the_work(somebody, live_server, tmp_path, language):
+    pages, found = states(tmp_path), {}
+    Person.objects.update(interface_language=language)
+    for name, visited in pages.items():
+        page = somebody(locale={"en": "en", "zh-hans": "zh-CN"}[language]).sign_in(name)
+        for address, act in visited:
+            page.set_viewport_size({"width": 1280, "height": 800})
+            answer = page.goto(f"{live_server.url}{address}")
+            assert answer.status in (200, 409), address
+            assert page.get_attribute("html", "lang") == language
+            if act:
+                act(page)
+            what = f"{address} {act.__qualname__ if act else ''}"
+            for width in (1280, 320):
+                page.set_viewport_size({"width": width, "height": 800})
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{what} scrolls sideways at {width} px: {wide}"
+                for scheme in ("light", "dark"):
+                    page.emulate_media(color_scheme=scheme)
+                    if problems := violations(page):
+                        found[what, width, scheme] = problems
+    assert found == {}

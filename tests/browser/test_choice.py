@@ -8,29 +8,12 @@ from django.utils import timezone
 from annotate import importing, setting_up
 from annotate.models import Annotation, Assignment, Person, Project, Role
 from tests.annotate.choice_study import QUESTION, import_texts, make_study
-from tests.browser.conftest import PASSWORD, Visit
+from tests.browser.conftest import PASSWORD
 from tests.browser.test_access import violations
 from tests.factories import make_annotation, make_person
 
 TEXTS = "id,text\na,The GTR fell by a third.\nb,It rose again.\n"
 SHOTS = os.environ.get("SIGHTLINE_SHOTS")
-
-
-@pytest.fixture
-def somebody(chromium, live_server):
-    """Opens a window of its own for each person; none may ask another host or break a script."""
-    visits = []
-
-    def begin(**options):
-        context = chromium.new_context(viewport={"width": 1280, "height": 900}, **options)
-        visits.append(Visit(context, live_server.url))
-        return visits[-1]
-
-    yield begin
-    for visit in visits:
-        visit.context.close()
-        assert visit.errors == []
-        assert visit.hosts <= {live_server.url.split("/")[2]}
 
 
 def shot(page, name):
@@ -51,6 +34,10 @@ def press(page, name):
     page.wait_for_load_state("networkidle")
 
 
+def has_the_focus(page, name):
+    page.wait_for_function("name => document.activeElement.name === name", arg=name)
+
+
 def make_the_question(page, site):
     page.goto(f"{site}/new-project/")
     page.fill("[name=title_en]", "Tone")
@@ -63,11 +50,11 @@ def make_the_question(page, site):
     fill(page, "0-labels-0-title", "calm", "平静")
     fill(page, "0-labels-1-title", "terse", "简短")
     press(page, "label-0")
-    assert page.evaluate("document.activeElement.name") == "parts-0-labels-2-title-en"
+    has_the_focus(page, "parts-0-labels-2-title-en")
     page.keyboard.type("angry")
     page.check("[name=parts-0-ordered]")
     press(page, "add-marks")
-    assert page.evaluate("document.activeElement.name") == "parts-1-title-en"
+    has_the_focus(page, "parts-1-title-en")
     page.keyboard.type("What is unclear")
     fill(page, "1-labels-0-title", "term")
     press(page, "label-1")

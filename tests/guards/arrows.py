@@ -217,7 +217,7 @@ ROWS = (
         "a view, form, command or task of scoring",
         (
             *("scoring/management/*", "scoring/api/*"),
-            *files("scoring", ("release_views", "release_api", "run_views", "run_forms", "run_api")),
+            *files("scoring", ("release_views", "release_api", "run_views", "run_forms", "run_api", "overlap_api")),
             *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views")),

@@ -22,6 +22,7 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 from tests.guards.api_crawl import ABSENT, API_AUDIENCE, API_QUERIES, api_bodies_of, api_values_of
 from tests.guards.canary import PASSWORD, Viewer
 from tests.guards.net import Catch
+from tests.guards.questions import FORM as OWN_FORM
 from tests.guards.world import World, key_of
 
 OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE")
@@ -187,6 +188,8 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{what: row.public_id for what, row in one_each.items()},
             "rewritten of ana": world.public_id("ana", "rewritten"),
             "sent back of ana": world.sent_back.public_id,
+            **{f"informed of {name}": row.public_id for name, row in world.again.items()},
+            **{f"told of {name}": row.public_id for name, row in world.told.items()},
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
         },
@@ -195,7 +198,8 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{"absent": ABSENT, "other letters": "%C3%A9", "NUL": "a%00b"},
         },
         "project": {
-            **{"ours": world.ours.slug, "other": world.other.slug, "absent": ABSENT, "long": "x" * 300},
+            **{"ours": world.ours.slug, "other": world.other.slug, "ended": world.ended.slug},
+            **{"absent": ABSENT, "long": "x" * 300},
             **{"other letters": "%C3%A9", "number": "1"},
         },
         "work_id": {
@@ -257,6 +261,8 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
     return {
         "annotate:submit_annotation": {
             "an answer": readable,
+            "an answer to a question of their own": OWN_FORM,
+            "an answer that is none there": {**OWN_FORM, "one.tone": "furious", "scale.clarity": "x"},
             "a correction": {**readable, "number": "1", "reason": "because"},
             "a correction without a reason": {**readable, "number": "1"},
             "a correction of a correction": {**readable, "number": "2", "reason": "because"},
@@ -290,11 +296,14 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "no words": {"key": "a-fresh-key-0123456789", "text": " "},
             "NUL": {"key": "a-fresh-key-0123456789", "text": "\0"},
             "the key of ben's answer": {"key": key_of(world.assignments["ben", "first"]), "text": "again"},
+            "the key of an own post": {"key": world.posts["ana"].key, "text": "again"},
+            "the key of ben's post": {"key": world.posts["ben"].key, "text": "again"},
         },
         "annotate:report_gap": {
             "words": {"key": "a-fresh-key-0123456789", "text": "What of two?", "protocol": "1"},
             "nothing": {},
             "NUL": {"key": "a-fresh-key-0123456789", "text": "\0", "protocol": "x"},
+            "the key of another post": {"key": world.posts["ana"].key, "text": "again"},
         },
         "annotate:open_round": {"a choice": {"which": "all", "phase": "main"}, "wrong": {"which": "x"}, "nothing": {}},
         "annotate:close_round": {"withdraw": {"rest": "withdraw"}, "go on": {"rest": "go_on"}, "nothing": {}},
@@ -311,6 +320,7 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         },
         "scoring:set_overlap_rule": {
             "a rule": {"measure": "fail", "under": "0.8", "at_most": "5", "each": "item"},
+            "a rule of a question": {"measure": "tone", "under": "0.8", "at_most": "5", "each": "item"},
             "wrong values": dict.fromkeys(["measure", "under", "at_most", "each"], "x"),
             "the end": {"do": "end"},
             "nothing": {},
@@ -716,10 +726,14 @@ class Crawl:
     def is_theirs(self, who: str, what: str, route: Route) -> bool:
         """Whether the route serves this person at the place."""
         audience = AUDIENCE.get(route.name, "")
+        if route.is_api and what.startswith("ended"):  # nobody has a token for it
+            return False
         if audience == "whose assignment it is":
             # One's own report, sent again because its answer was lost, is answered like the first.
             reported = [f"problem of {who}"] if route.name in REPORTING else []
             own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", f"sent back of {who}", *reported]
+            own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
+            own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
             return who != "gone" and what in own
         if audience == "who has the link":
             return what == LINKS[route.name]
@@ -765,8 +779,8 @@ LINKS = {
     "annotate:new_password": "a password",
     "annotate:join_project": "a part",
 }
-LEADS = {"ours": ("lea",), "other": ("zack",)}
-REVIEWERS = {"ours": ("rita", "lea"), "other": ("zack",)}
+LEADS = {"ours": ("lea",), "other": ("zack",), "ended": ("lea",)}
+REVIEWERS = {"ours": ("rita", "lea"), "other": ("zack",), "ended": ("lea",)}
 SETTLED = {"ours": "rita", "other": "zack"}
 
 
@@ -780,7 +794,7 @@ def is_for_reviewer(who: str, places: list[str], audience: str) -> bool:
     return audience == "reviewers" or (is_own and SETTLED[project] == who)
 
 
-MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack")}
+MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack"), "ended": ("ana", "ben", "lea")}
 
 
 def fingerprint(response: HttpResponse) -> tuple[int, str, str, bytes]:

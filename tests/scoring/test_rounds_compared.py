@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from annotate import lead_queries, release_queries, releasing, review_queries
-from annotate.models import Assignment, Post, Settlement
+from annotate import lead_queries, people, release_queries, releasing, review_queries
+from annotate.models import Assignment, Person, Post, Settlement
 from scoring import item_queries, label_queries, report_queries
 from scoring.compared_items import compared_items
 from scoring.comparing import agreement_report
@@ -138,6 +139,10 @@ COUNTED = {
 }
 
 
+FIGURES = [what for what in COUNTED if what not in ("partial raters", "what an older protocol still has")]
+"""All but who answered in part, and whom to ask again."""
+
+
 def settle(cast, items):
     Settlement.objects.create(
         item=items[2], how="reviewer", person=cast.rita.person, label=value(POOR), protocol=cast.project.protocols.get()
@@ -191,6 +196,28 @@ def test_nothing_but_a_blind_label_is_a_vote_of_round_1(cast, what, change):
     before = count(cast.project)
     change(cast, items)
     assert count(cast.project) == before
+
+
+def retire(cast):
+    people.retire_member(project=cast.project, member_id=cast.ben.pk, by=cast.lea.person, now=timezone.now())
+
+
+def pause(cast):
+    people.pause_member(project=cast.project, member_id=cast.ben.pk, by=cast.lea.person, now=timezone.now())
+
+
+def deactivate(cast):
+    Person.objects.filter(pk=cast.ben.person_id).update(is_active=False)
+
+
+@pytest.mark.parametrize("end", [retire, pause, deactivate])
+@pytest.mark.parametrize("what", FIGURES)
+def test_who_is_paused_retired_or_deactivated_changes_no_figure(cast, what, end):
+    cast, items = cast
+    settle(cast, items)
+    before = COUNTED[what](cast.project)
+    end(cast)
+    assert COUNTED[what](cast.project) == before
 
 
 @pytest.mark.parametrize("what", [what for what in COUNTED if "protocol" not in what and "phases" not in what])

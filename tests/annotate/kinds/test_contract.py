@@ -87,6 +87,23 @@ def test_same_labels_are_at_no_distance(kind, first, second):
     assert kind.distance(first, second) == kind.distance(second, first) == 0
 
 
+def backwards(data):
+    """The same values under keys in the other order; lists stay as they are."""
+    if isinstance(data, dict):
+        return {key: backwards(value) for key, value in reversed(data.items())}
+    return [backwards(one) for one in data] if isinstance(data, list) else data
+
+
+@every_kind
+def test_labels_are_compared_by_their_values_whatever_the_order_of_their_keys(kind):
+    for data, _ in EXAMPLES[kind.name].PARSED:
+        label, turned = parse(kind, data), parse(kind, backwards(data))
+        assert kind.same(label, turned)
+        assert kind.distance(label, turned) == 0
+        for measure in kind.measures(schema_of(kind)):
+            assert measure.rate(label) == measure.rate(turned)
+
+
 @pytest.mark.parametrize(("kind", "first", "second"), each("DIFFERENT"))
 def test_different_labels_are_apart(kind, first, second):
     first, second = parse(kind, first), parse(kind, second)
