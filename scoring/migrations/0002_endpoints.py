@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=60)),
-                ('provider', models.CharField(choices=[('openai', 'a server that speaks the OpenAI protocol'), ('pasted', 'a person who pastes the answers'), ('recorded', 'answers that were recorded')], default='openai', max_length=10)),
+                ('provider', models.CharField(choices=[('openai', 'a server that answers as the OpenAI API does'), ('pasted', 'a person who pastes the answers'), ('recorded', 'answers that were recorded')], default='openai', max_length=10)),
                 ('address', models.CharField(blank=True, max_length=300)),
                 ('model', models.CharField(blank=True, max_length=120)),
                 ('temperature', models.FloatField(blank=True, default=0.0, null=True)),

@@ -15,7 +15,7 @@ class Endpoint(models.Model):
     (`endpoints.settings_of`), so an endpoint that was changed is no longer the one that an older run asks."""
 
     class Provider(models.TextChoices):
-        OPENAI = "openai", _("a server that speaks the OpenAI protocol")
+        OPENAI = "openai", _("a server that answers as the OpenAI API does")
         PASTED = "pasted", _("a person who pastes the answers")
         RECORDED = "recorded", _("answers that were recorded")
 
