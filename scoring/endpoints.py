@@ -97,7 +97,7 @@ def make_endpoint(
         project = locked(project, person)
         refuse_taken(project, values.name)
         endpoint = Endpoint.objects.create(project=project, **asdict(values), key_sealed=sealed)
-        note(endpoint, person, "endpoint_made")
+        note(endpoint, "endpoint_made", person)
     return endpoint
 
 
@@ -121,7 +121,7 @@ def change_endpoint(
         names = [*changed, *(["key"] if sealed != endpoint.key_sealed else [])]
         endpoint = Endpoint.objects.get(pk=endpoint.pk)
         if names:
-            note(endpoint, person, "endpoint_changed", changed=names)
+            note(endpoint, "endpoint_changed", person, changed=names)
     return endpoint
 
 
@@ -132,7 +132,7 @@ def archive_endpoint(*, person: Person | None, endpoint: Endpoint, now: datetime
         gone = {"archived_at": now, "key_sealed": "", "key_variable": "", "key_source": KeySource.NONE}
         if not Endpoint.objects.filter(pk=endpoint.pk, archived_at=None).update(**gone):
             return False
-        note(endpoint, person, "endpoint_archived")
+        note(endpoint, "endpoint_archived", person)
     return True
 
 
@@ -143,7 +143,7 @@ def try_endpoint(*, person: Person | None, endpoint: Endpoint) -> Tried:
         endpoint = in_use(endpoint)
         if endpoint.provider != Provider.OPENAI:
             return Tried(problem=NOBODY_TO_TRY)
-        note(endpoint, person, "endpoint_tried")
+        note(endpoint, "endpoint_tried", person)
     endpoint.deadline_seconds = min(endpoint.deadline_seconds, TRIED_SECONDS)
     try:
         return Tried(llm.ask(endpoint, trial(endpoint)))
@@ -180,7 +180,7 @@ def refuse_taken(project: Project, name: str) -> None:
         raise Refused(NAME_TAKEN)
 
 
-def note(endpoint: Endpoint, person: Person | None, action: str, **more: list[str]) -> None:
+def note(endpoint: Endpoint, action: str, person: Person | None, **more: list[str]) -> None:
     detail = {"endpoint": endpoint.name, **more}
     Event.objects.create(project=endpoint.project, person=person, action=action, detail=detail)
 

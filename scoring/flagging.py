@@ -25,7 +25,7 @@ def flag_question(
         flag, _ = Flag.objects.update_or_create(
             verdict=verdict, place=place, what=what, defaults={"note": note.strip(), "person": person}
         )
-        noted(project, person, "question_flagged", item=item, run=run, place=place, what=what)
+        note(project, "question_flagged", person, item=item, run=run, place=place, what=what)
     return flag
 
 
@@ -37,7 +37,7 @@ def take_back(
         verdict = verdict_to_flag(project, person, item=item, run=run, sample=sample, place=place, what=what)
         n, _ = Flag.objects.filter(verdict=verdict, place=place, what=what).delete()
         if n:
-            noted(project, person, "flag_taken_back", item=item, run=run, place=place, what=what)
+            note(project, "flag_taken_back", person, item=item, run=run, place=place, what=what)
     return bool(n)
 
 
@@ -52,7 +52,7 @@ def verdict_to_flag(
     return verdict
 
 
-def noted(project: Project, person: Person, action: str, **detail: object) -> None:
+def note(project: Project, action: str, person: Person, **detail: object) -> None:
     Event.objects.create(project=project, person=person, action=action, detail=detail)
 
 
