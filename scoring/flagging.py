@@ -25,7 +25,8 @@ def flag_question(
         flag, _ = Flag.objects.update_or_create(
             verdict=verdict, place=place, what=what, defaults={"note": note.strip(), "person": person}
         )
-        note(project, "question_flagged", person, item=item, run=run, place=place, what=what)
+        detail = asked_at(item, run, place, what)
+        Event.objects.create(project=project, person=person, action="question_flagged", detail=detail)
     return flag
 
 
@@ -37,7 +38,8 @@ def take_back(
         verdict = verdict_to_flag(project, person, item=item, run=run, sample=sample, place=place, what=what)
         n, _ = Flag.objects.filter(verdict=verdict, place=place, what=what).delete()
         if n:
-            note(project, "flag_taken_back", person, item=item, run=run, place=place, what=what)
+            detail = asked_at(item, run, place, what)
+            Event.objects.create(project=project, person=person, action="flag_taken_back", detail=detail)
     return bool(n)
 
 
@@ -52,8 +54,8 @@ def verdict_to_flag(
     return verdict
 
 
-def note(project: Project, action: str, person: Person, **detail: object) -> None:
-    Event.objects.create(project=project, person=person, action=action, detail=detail)
+def asked_at(item: int, run: int, place: int, what: str) -> dict[str, object]:
+    return {"item": item, "run": run, "place": place, "what": what}
 
 
 BAD_NOTE = Problem(
