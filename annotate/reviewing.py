@@ -65,11 +65,11 @@ def may_settle(part: Membership) -> bool:
 def refresh_queue(project: Project) -> int:
     """Work out anew how far apart labels are where they changed, of as many items as one can wait for; returns how many
     are left to a job. Safe to run by two at once."""
-    changed = review_queries.changed_items(project)
+    changed = sorted(review_queries.changed_items(project), key=attrgetter("last_annotation"))
     compare(project, changed[:AT_ONCE])
     left = changed[AT_ONCE:]
     if left:
-        key = f"{KIND}:{project.pk}:{max(one.last_annotation for one in changed)}"
+        key = f"{KIND}:{project.pk}:{left[-1].last_annotation}"  # one job, until somebody answers again
         with transaction.atomic():
             work.add_work(kind=KIND, key=key, payload={}, lane=f"{KIND}:{project.pk}", project=project)
     return len(left)
