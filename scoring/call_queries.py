@@ -29,6 +29,10 @@ def newest_prompts(project: Project, keys: Iterable[str]) -> dict[tuple[str, str
     return {(row.key, row.language): row for row in Prompt.objects.filter(pk__in=list(newest.order_by()))}
 
 
+def prompt_numbered(project: Project, key: str, language: str, number: int) -> Prompt | None:
+    return Prompt.objects.filter(project=project, key=key, language=language, number=number).first()
+
+
 def prompts_of(project: Project, ids: Iterable[int]) -> list[Prompt]:
     return list(Prompt.objects.filter(project=project, pk__in=list(ids)).order_by("key", "language"))
 

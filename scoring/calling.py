@@ -14,7 +14,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from annotate import people
-from annotate.errors import JobFailed
+from annotate.errors import JobFailed, Refused
 from annotate.models import Person, Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import call_queries, llm
@@ -32,16 +32,29 @@ MOST_MARKS = 20
 
 
 def prompts_for(project: Project, keys: Sequence[str], chosen: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """The versions that a run is to use, as it stores them: those chosen, else the newest of the project. The text that
-    the product brings along is number 1 of each, written down when it is first used."""
-    newest = call_queries.newest_prompts(project, keys)
+    """The versions that a run is to use, as it stores them: those with the numbers chosen, else the newest of the
+    project. The text that the product brings along is number 1 of each, written down when it is first used. Refused
+    for a number that is not there, or of a prompt that is not among `keys`."""
+    wanted = {(key, language): number for key, of in chosen.items() for language, number in of.items()}
+    for key, language in wanted:
+        if key not in keys or language not in prompts.LANGUAGES:
+            raise Refused(unknown_prompt(keys))
+    used = call_queries.newest_prompts(project, keys)
     for key, language in itertools.product(keys, prompts.LANGUAGES):
-        if (key, language) not in newest:
-            newest[key, language] = first_version(project, key, language)
-    return {
-        key: {language: chosen.get(key, {}).get(language) or newest[key, language].pk for language in prompts.LANGUAGES}
-        for key in keys
-    }
+        if (key, language) not in used or wanted.get((key, language)) == 1:
+            used[key, language] = first_version(project, key, language)
+    used |= {place: numbered(project, *place, number) for place, number in wanted.items() if number != 1}
+    return {key: {language: used[key, language].pk for language in prompts.LANGUAGES} for key in keys}
+
+
+def numbered(project: Project, key: str, language: str, number: int) -> Prompt:
+    """A version by its number; the first one is written down when it is first used. Refused where there is none."""
+    if number == 1:
+        return first_version(project, key, language)
+    found = call_queries.prompt_numbered(project, key, language, number)
+    if found is None:
+        raise Refused(UNKNOWN_VERSION)
+    return found
 
 
 def first_version(project: Project, key: str, language: str) -> Prompt:
@@ -221,3 +234,24 @@ def record_by_hand(*, person: Person, call: Call, text: str, cut: bool = False) 
 
 NO_PROMPT = gettext_noop("The run has no version of a prompt that the judge asks by. Start a new run.")
 NO_MARK = gettext_noop("No word was found that the text does not hold, to tell where it begins and ends.")
+
+
+# What goes
+
+
+def unknown_prompt(keys: Sequence[str]) -> Problem:
+    return Problem(
+        code="unknown_prompt",
+        field="prompt",
+        expected=gettext_noop("A prompt of this project's judges, in English or Chinese: %(allowed)s."),
+        remedy=gettext_noop("Choose one of these; case counts."),
+        params={"allowed": ", ".join(keys) or "-"},
+    )
+
+
+UNKNOWN_VERSION = Problem(
+    code="unknown_version",
+    field="version",
+    expected=gettext_noop("The number of a version there is."),
+    remedy=gettext_noop("Choose one from the list."),
+)

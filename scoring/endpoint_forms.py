@@ -78,6 +78,11 @@ class EndpointForm(forms.Form):
     price_out = forms.DecimalField(
         label=_("Price of a million tokens answered"), required=False, max_digits=12, decimal_places=4
     )
+    is_proof = forms.BooleanField(
+        label=_("A proof of the wire only"),
+        required=False,
+        help_text=_("For a small model that shows that the way works: what it says is marked, and in no report."),
+    )
     concurrency = forms.IntegerField(label=_("Questions at once"))
     per_minute = forms.IntegerField(label=_("Questions a minute"))
     deadline_seconds = forms.IntegerField(label=_("Seconds for an answer"))

@@ -67,6 +67,7 @@ class EndpointValues:
     key_variable: str = ""
     price_in: Decimal | None = None
     price_out: Decimal | None = None
+    is_proof: bool = False
     concurrency: int = 4
     per_minute: int = 60
     deadline_seconds: int = 120

@@ -103,6 +103,7 @@ class SaidOfItem:
     values: dict[str, Any]
     spans: tuple[dict[str, Any], ...]
     answer: str
+    is_proof: bool
     at: datetime
 
 
@@ -112,7 +113,8 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
         Verdict.objects.filter(item=item_id)
         .order_by("-run__number", "sample")
         .values_list(
-            *("run__number", "run__judge__name", "run__version", "sample", "label", "finding", "created_at"),
+            *("run__number", "run__judge__name", "run__version", "sample", "label", "finding"),
+            *("run__is_proof", "created_at"),
         )[:N_VERDICTS]
     )
     return [
@@ -120,9 +122,10 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
             *(run, judge, version, sample, label, finding.get("values") or {}),
             spans=tuple((label or finding).get("spans") or ()),
             answer=finding.get("unreadable") or "",
+            is_proof=is_proof,
             at=at,
         )
-        for run, judge, version, sample, label, finding, at in rows
+        for run, judge, version, sample, label, finding, is_proof, at in rows
     ]
 
 

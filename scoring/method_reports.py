@@ -230,9 +230,9 @@ def facts_in_words(project: Project, facts: ReportFacts) -> Iterator[Words]:
     for told in (facts.reader, facts.checker):
         yield from run_words(told)
     if facts.reader is None:
-        yield gettext_noop("No reader has judged this phase yet; its tables are left away.")
+        yield gettext_noop("No reader has judged this phase yet but as a proof of the wire; its tables are left away.")
     if facts.checker is None:
-        yield gettext_noop("No checker has judged this phase yet; its table is left away.")
+        yield gettext_noop("No checker has judged this phase yet but as a proof of the wire; its table is left away.")
     if facts.open_lead:
         yield gettext_noop("A lead labels in this project (open lead).")
 

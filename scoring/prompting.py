@@ -18,7 +18,7 @@ from annotate.kinds.registry import kind_of
 from annotate.models import Event, Person, Phase, Project, Release
 from annotate.rules.quotes import canonical
 from annotate.traces.base import Problem, gettext_noop
-from scoring import calling, prompt_queries, running
+from scoring import calling, endpoint_queries, prompt_queries, running
 from scoring.asking import Cap
 from scoring.judges import prompts
 from scoring.judges.base import JudgeSpec
@@ -91,7 +91,7 @@ def write_prompt(
 
 def require_key(project: Project, key: str, language: str) -> None:
     if key not in prompts_used(project) or language not in prompts.LANGUAGES:
-        raise Refused(unknown_prompt(prompts_used(project)))
+        raise Refused(calling.unknown_prompt(prompts_used(project)))
 
 
 def known_items(project: Project, numbers: Sequence[int]) -> list[int]:
@@ -122,13 +122,14 @@ def start_trial(
     each of the two runs."""
     require_key(project, key, language)
     spec = judge_by(project, key)
+    refuse_proof(project, endpoint)
     gold = release_queries.release_numbered(project, release)
     if gold is None:
         raise Refused(NO_RELEASE)
     seed = secrets.randbits(31) if seed is None else seed
     with transaction.atomic():
         project = people.lock_led(project, person)
-        versions = [numbered(project, key, language, number) for number in (old, new)]
+        versions = [calling.numbered(project, key, language, number) for number in (old, new)]
         if versions[0].pk == versions[1].pk:
             raise Refused(SAME_VERSION)
         items, n_examples = drawn(gold, language, versions, n_items, seed)
@@ -139,7 +140,7 @@ def start_trial(
                 judge=spec.name,
                 phases=[phase for phase in Phase.values if phase in prompt_queries.phases_of(items)],
                 items=items,
-                asking=running.Asking(endpoint=endpoint, cap=cap, prompts={key: {language: one.pk}}),
+                asking=running.Asking(endpoint=endpoint, cap=cap, prompts={key: {language: one.number}}),
             )
             for one in versions
         ]
@@ -170,14 +171,12 @@ def judge_by(project: Project, key: str) -> JudgeSpec:
     return spec
 
 
-def numbered(project: Project, key: str, language: str, number: int) -> Prompt:
-    """A version by its number; the first one is written down when it is first used."""
-    if number == 1:
-        return calling.first_version(project, key, language)
-    found = prompt_queries.version(project, key, language, number)
-    if found is None:
-        raise Refused(UNKNOWN_VERSION)
-    return found
+def refuse_proof(project: Project, endpoint: Endpoint | str) -> None:
+    """A trial's figures would be results of a model that only proves the wire."""
+    if isinstance(endpoint, str):
+        endpoint = endpoint_queries.endpoints_of(project).filter(name=endpoint).first() or endpoint
+    if isinstance(endpoint, Endpoint) and endpoint.is_proof:
+        raise Refused(PROOF_ONLY)
 
 
 def drawn(
@@ -302,16 +301,6 @@ def side(
 # What goes
 
 
-def unknown_prompt(keys: Sequence[str]) -> Problem:
-    return Problem(
-        code="unknown_prompt",
-        field="prompt",
-        expected=gettext_noop("A prompt of this project's judges, in English or Chinese: %(allowed)s."),
-        remedy=gettext_noop("Choose one of these; case counts."),
-        params={"allowed": ", ".join(keys) or "-"},
-    )
-
-
 def unknown_examples() -> Problem:
     return Problem(
         code="unknown_item",
@@ -356,17 +345,17 @@ SAME_VERSION = Problem(
     expected=gettext_noop("Two different versions."),
     remedy=gettext_noop("Choose another one to stand beside it."),
 )
-UNKNOWN_VERSION = Problem(
-    code="unknown_version",
-    field="version",
-    expected=gettext_noop("The number of a version there is."),
-    remedy=gettext_noop("Choose one from the list."),
-)
 NO_RELEASE = Problem(
     code="no_release",
     field="release",
     expected=gettext_noop("A release of this project: a trial is held against sealed labels."),
     remedy=gettext_noop("Seal one first, under Releases."),
+)
+PROOF_ONLY = Problem(
+    code="proof_only",
+    field="endpoint",
+    expected=gettext_noop("An endpoint whose answers are results; this one only proves the wire."),
+    remedy=gettext_noop("Choose another one."),
 )
 GIVES_NO_LABELS = Problem(
     code="gives_no_labels",

@@ -19,9 +19,10 @@ PLACES = {"language": "trace__language", "area": "trace__area", "cluster": "clus
 
 
 def runs_with_verdicts(project: Project, *, phase: str) -> list[Run]:
-    """Runs that said something of a phase, newest first; none of a trial of prompts, which judges a few items only."""
+    """Runs that said something of a phase, newest first; none of a trial of prompts, which judges a few items only, and
+    no proof of the wire, which is no result."""
     verdicts = Verdict.objects.filter(run=OuterRef("pk"), item__phase=phase, sample=SAMPLE)
-    runs = Run.objects.filter(Exists(verdicts), project=project, trial_as_old=None, trial_as_new=None)
+    runs = Run.objects.filter(Exists(verdicts), project=project, is_proof=False, trial_as_old=None, trial_as_new=None)
     return list(runs.select_related("judge").order_by("-number"))
 
 

@@ -75,6 +75,7 @@ class RunSerializer(serializers.Serializer):
     endpoint = serializers.CharField(source="endpoint.name", default=None, allow_null=True)
     prompts = serializers.DictField(help_text="Versions by key and language.")
     reuse = serializers.BooleanField()
+    is_proof = serializers.BooleanField(help_text="A proof of the wire: its verdicts are in no report.")
     cap_calls = serializers.IntegerField(allow_null=True)
     cap_tokens = serializers.IntegerField(allow_null=True)
     cap_cost = serializers.FloatField(allow_null=True)
@@ -108,6 +109,12 @@ class StartBody(CapBody):
     n_samples = Whole(required=False, default=1, min_value=1, max_value=running.MOST_SAMPLES)
     endpoint = Text(required=False, default=None, max_length=60, help_text="Its name; for judges that ask a model.")
     reuse = Flag(required=False, default=True, help_text="Use recorded answers to equal questions.")
+    prompts = Named(
+        required=False,
+        default=dict,
+        child=Named(child=Whole(min_value=1, max_value=2**31 - 1)),
+        help_text="Numbers of versions by key and language; the newest without.",
+    )
 
 
 class EstimateQuery(Query):
@@ -143,8 +150,9 @@ def with_progress(runs):
 
 def asking_of(body):
     """How a run is to ask, from what a body says of it; None where it says nothing."""
-    endpoint, cap, reuse = body.pop("endpoint"), cap_of(body), body.pop("reuse")
-    return None if endpoint is None and not cap.is_there() else Asking(endpoint or "", cap, reuse)
+    endpoint, cap, reuse, prompts = body.pop("endpoint"), cap_of(body), body.pop("reuse"), body.pop("prompts")
+    is_said = endpoint is not None or cap.is_there() or prompts
+    return Asking(endpoint or "", cap, reuse, prompts) if is_said else None
 
 
 def cap_of(body):

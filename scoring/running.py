@@ -58,8 +58,8 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a judge is to ask: where, and under which cap. `prompts` are versions by key and language; the newest
-    without."""
+    """How a judge is to ask: where, and under which cap. `prompts` are numbers of versions by key and language;
+    the newest without."""
 
     endpoint: Endpoint | str
     """A row, or the name of one in use."""
@@ -424,6 +424,7 @@ def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None) -> dict[s
     versions = calling.prompts_for(project, spec.prompts, asking.prompts)
     return {
         "endpoint": asking.endpoint,
+        "is_proof": asking.endpoint.is_proof,
         "reuse": asking.reuse,
         "prompts": versions,
         **caps_of(asking.cap),

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('key_sealed', models.TextField(blank=True)),
                 ('price_in', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True)),
                 ('price_out', models.DecimalField(blank=True, decimal_places=4, max_digits=12, null=True)),
+                ('is_proof', models.BooleanField(default=False)),
                 ('concurrency', models.PositiveSmallIntegerField(default=4)),
                 ('per_minute', models.PositiveIntegerField(default=60)),
                 ('deadline_seconds', models.PositiveIntegerField(default=120)),

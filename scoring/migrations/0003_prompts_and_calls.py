@@ -80,6 +80,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='run',
+            name='is_proof',
+            field=models.BooleanField(default=False),
+        ),
+        migrations.AddField(
+            model_name='run',
             name='prompts',
             field=models.JSONField(blank=True, default=dict),
         ),

@@ -53,6 +53,8 @@ class Endpoint(models.Model):
     key_sealed = models.TextField(blank=True)
     price_in = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     price_out = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    is_proof = models.BooleanField(default=False)
+    """Its model proves that the way to a model works, and nothing else: what it says is in no report."""
     concurrency = models.PositiveSmallIntegerField(default=4)
     per_minute = models.PositiveIntegerField(default=60)
     deadline_seconds = models.PositiveIntegerField(default=120)

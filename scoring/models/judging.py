@@ -39,6 +39,8 @@ class Run(models.Model):
     group = models.OneToOneField(WorkGroup, on_delete=models.PROTECT, related_name="run")
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
     endpoint = models.ForeignKey(Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    is_proof = models.BooleanField(default=False)
+    """As its endpoint was when it started: a proof of the wire, whose verdicts are shown as such and in no report."""
     prompts = models.JSONField(default=dict, blank=True)
     reuse = models.BooleanField(default=True)
     """Whether a recorded answer to an equal request is taken in place of a call."""

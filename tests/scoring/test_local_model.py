@@ -4,6 +4,7 @@ makes its answers JSON, and nothing is asked of what stands in them."""
 import json
 
 import pytest
+from django.urls import reverse
 
 from annotate import work
 from annotate.models import Work
@@ -11,6 +12,7 @@ from scoring import driving, llm
 from scoring.asking import Cap
 from scoring.endpoints import TRIED, TRIED_SCHEMA
 from scoring.judges.reader_questions import SCHEMA
+from scoring.method_reports import shown_method
 from scoring.models import Call, Endpoint, Verdict
 from scoring.running import Asking, run_progress, start_run
 from tests import local_model
@@ -69,7 +71,7 @@ def test_a_run_of_the_reader_goes_to_its_end(place):
     trace = make_trace(cast.project, CONVERSATION)
     item = make_item(cast.project, trace=trace, reply=3)
     place |= {"concurrency": 1, "per_minute": 1000, "max_output_tokens": 60}
-    endpoint = make_endpoint(cast.project, name="proof of the wire, no result", **place)
+    endpoint = make_endpoint(cast.project, name="here", is_proof=True, **place)
     asking = Asking(endpoint, Cap(calls=20))
     run = start_run(person=None, project=cast.project, judge="reader", asking=asking, items=[item.pk])
     work.drain()
@@ -78,3 +80,6 @@ def test_a_run_of_the_reader_goes_to_its_end(place):
     assert Verdict.objects.get().item_id == item.pk
     assert 1 <= Call.objects.count() <= 12
     assert set(Call.objects.values_list("state", flat=True)) == {"answered"}
+    page = cast.lea.get(reverse("scoring:show_run", args=[cast.project.slug, run.number]))
+    assert "Proof of the wire" in page.content.decode()
+    assert not shown_method(cast.project).report.tables

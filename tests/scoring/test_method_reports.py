@@ -332,4 +332,4 @@ def test_an_empty_project_says_what_is_missing(cast):
     report = shown(cast.project)
     assert report.tables == ()
     notes = [one if isinstance(one, str) else one.words() for one in report.notes]
-    assert "No reader has judged this phase yet; its tables are left away." in notes
+    assert "No reader has judged this phase yet but as a proof of the wire; its tables are left away." in notes

@@ -178,6 +178,16 @@ def test_what_cannot_be_tried_is_refused_and_leaves_nothing(cast, fields, code):
     assert not Run.objects.exists()
 
 
+def test_a_model_that_only_proves_the_wire_tries_no_prompts(cast):
+    sealed(cast)
+    written(cast)
+    make_endpoint(cast.project, name="small", is_proof=True)
+    with pytest.raises(Refused) as refused:
+        started(cast, endpoint="small")
+    assert code_of(refused) == "proof_only"
+    assert not Run.objects.exists()
+
+
 def test_too_few_items_are_refused(cast):
     items, _ = sealed(cast, 3)
     written(cast, examples=[item.pk for item in items[:2]])

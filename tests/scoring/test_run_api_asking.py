@@ -4,7 +4,8 @@ import pytest
 from django.core.cache import cache
 
 from annotate import work
-from scoring.models import Call, Run, Verdict
+from scoring import calling
+from scoring.models import Call, Prompt, Run, Verdict
 from tests.annotate.api.asking import Script, codes
 from tests.factories import CONVERSATION, make_cast, make_endpoint, make_item, make_trace
 from tests.scoring.asking_here import ASKER, Model, answered_by
@@ -90,6 +91,24 @@ def test_what_does_not_go_is_refused_by_name(cast, lea, body, problem):
     assert response.status_code == 422
     assert problem is None or codes(response) == {problem}
     assert not Run.objects.exists()
+
+
+def test_versions_of_prompts_are_chosen_by_number(cast, lea):
+    first = calling.first_version(cast.project, "checker", "en")
+    second = Prompt.objects.create(
+        project=cast.project, key="checker", language="en", number=2, text=first.text, sha256=first.sha256
+    )
+    for prompts, expected in (({}, second), ({"checker": {"en": 1}}, first), ({"checker": {"en": 2}}, second)):
+        assert lea.post(runs(cast), {**START, "prompts": prompts}).status_code == 201
+        assert Run.objects.latest("number").prompts["checker"]["en"] == expected.pk
+    for prompts, problem in (
+        ({"checker": {"en": 3}}, ("version", "unknown_version")),
+        ({"checker": {"fr": 1}}, ("prompt", "unknown_prompt")),
+        ({"reader.answers": {"en": 1}}, ("prompt", "unknown_prompt")),
+    ):
+        refused = lea.post(runs(cast), {**START, "prompts": prompts})
+        assert (refused.status_code, codes(refused)) == (422, {problem})
+    assert Run.objects.count() == 3
 
 
 def test_a_run_without_a_cap_is_refused(cast, lea):

@@ -1,5 +1,6 @@
 """`manage.py run_judge PROJECT JUDGE`: a run from its start to its end, here and in every worker there is."""
 
+import re
 import time
 from argparse import ArgumentTypeError
 from decimal import Decimal, InvalidOperation
@@ -28,6 +29,14 @@ def amount(word) -> Decimal:
         raise ArgumentTypeError(f"a cost is a number, not {word!r}") from None
 
 
+def version(word) -> tuple[str, str, int]:
+    """The type of an option: a prompt's key, language and number."""
+    found = re.fullmatch(r"([^:=]+):([^:=]+)=([1-9][0-9]{0,8})", word)
+    if found is None:
+        raise ArgumentTypeError(f"a version of a prompt is KEY:LANGUAGE=NUMBER, such as checker:en=2, not {word!r}")
+    return found[1], found[2], int(found[3])
+
+
 class Command(SaidCommand):
     help = "Let a judge judge the items of a project; what it finds stands beside people's labels, for leads."
 
@@ -42,6 +51,14 @@ class Command(SaidCommand):
         asking.add_argument("--cap-calls", type=int, metavar="N", help="most requests of the run")
         asking.add_argument("--cap-tokens", type=int, metavar="N", help="most tokens, in and out")
         asking.add_argument("--cap-cost", type=amount, metavar="SUM", help="most cost, by the endpoint's prices")
+        asking.add_argument(
+            "--prompt",
+            type=version,
+            action="append",
+            default=[],
+            metavar="KEY:LANGUAGE=NUMBER",
+            help="a version of a prompt, such as checker:en=2, the newest without; may be given again",
+        )
         asking.add_argument("--anew", action="store_true", help="use no recorded answers to equal questions")
         asking.add_argument("--estimate", action="store_true", help="say what it would take, and start nothing")
 
@@ -72,7 +89,10 @@ class Command(SaidCommand):
 
     def asking(self, options):
         cap = Cap(options["cap_calls"], options["cap_tokens"], options["cap_cost"])
-        return Asking(options["endpoint"] or "", cap, reuse=not options["anew"])
+        prompts = {}
+        for key, language, number in options["prompt"]:
+            prompts.setdefault(key, {})[language] = number
+        return Asking(options["endpoint"] or "", cap, reuse=not options["anew"], prompts=prompts)
 
     def estimate(self, chosen, options):
         made = estimate_run(**chosen, endpoint=options["endpoint"] or "", reuse=not options["anew"])

@@ -47,6 +47,7 @@ class Command(SaidCommand):
         parser.add_argument("--thinking-form", help=", ".join(Endpoint.ThinkingForm.values))
         parser.add_argument("--limit-field", help=", ".join(Endpoint.LimitField.values))
         parser.add_argument("--knows-schema", choices=["yes", "no"], help="whether the server takes a JSON schema")
+        parser.add_argument("--is-proof", choices=["yes", "no"], help="whether it proves the wire only, in no report")
         parser.add_argument("--try", action="store_true", dest="is_tried", help="ask one small question then")
 
     def act(self, *, project, name, key_from_input, is_tried, **options):
@@ -74,7 +75,7 @@ def given(options: dict, key_from_input: bool) -> dict:
     """What the options say, by the names of the values."""
     known = {field.name for field in fields(EndpointValues)}
     said = {name: value for name, value in options.items() if name in known and value is not None}
-    said |= {name: said[name] == "yes" for name in ("thinking", "knows_schema") if name in said}
+    said |= {name: said[name] == "yes" for name in ("thinking", "knows_schema", "is_proof") if name in said}
     if key_from_input and "key_variable" in said:
         raise CommandError("Give --key-variable or --key-from-input, not both.")
     if key_from_input:
