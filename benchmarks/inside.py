@@ -22,8 +22,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks import forms, material
+from benchmarks import material
 from benchmarks.installations import PASSWORD, PROJECT
+from tests import answers
 
 REPETITIONS = 3
 
@@ -167,7 +168,7 @@ def halve(name):
     now, protocol = timezone.now(), Protocol.objects.get()
     plan = Assignment.objects.filter(annotator__person__username=name)
     done = plan.filter(order__lt=plan.count() // 2)
-    own = {"number": 1, "protocol": protocol, "label": forms.STORED, "raw_ms": 41_000, "active_ms": 38_000}
+    own = {"number": 1, "protocol": protocol, "label": answers.STORED, "raw_ms": 41_000, "active_ms": 38_000}
     Annotation.objects.bulk_create(
         (Annotation(assignment_id=pk, key=new_key(), submitted_at=now, **own) for (pk,) in done.values_list("pk")),
         batch_size=500,
@@ -183,9 +184,8 @@ def voted(n_items, n_annotators):
     fill(n_items, n_annotators)
     now, protocol = timezone.now(), Protocol.objects.get()
     Assignment.objects.update(state=Assignment.State.SUBMITTED, first_shown_at=now, ended_at=now)
-    readable = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
     own = {"number": 1, "protocol": protocol, "submitted_at": now}
-    labels = [forms.STORED if number % 5 == 0 else readable for number in range(5)]
+    labels = [answers.STORED if number % 5 == 0 else answers.READABLE for number in range(5)]
     rows = Assignment.objects.order_by("pk").values_list("pk", flat=True)
     Annotation.objects.bulk_create(
         (Annotation(assignment_id=pk, key=new_key(), label=labels[pk % 7 % 5], **own) for pk in rows), batch_size=2000
@@ -284,16 +284,16 @@ def requests(client):
     """One of each kind, in an order in which each has something to do."""
     yield "home", "/", None
     yield "next item", f"/projects/{PROJECT}/label/", None
-    form = forms.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
+    form = answers.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
     yield "item", form.item, None
     draft = {"number": 0, "draft_number": 1, "fields": {"label": "readable"}}
     yield "save draft", f"{form.item}draft/", {"draft": json.dumps(draft)}
-    yield "submit", f"{form.item}submit/", forms.answer_to(form)
+    yield "submit", f"{form.item}submit/", answers.answer_to(form)
     yield "submitted item", form.item, None
-    correction = forms.form_in(client.get(f"{form.item}correct/").content)
+    correction = answers.form_in(client.get(f"{form.item}correct/").content)
     yield "undo", f"{form.item}correct/", None
-    yield "submit again", f"{form.item}submit/", forms.answer_to(correction)
-    following = forms.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
+    yield "submit again", f"{form.item}submit/", answers.answer_to(correction)
+    following = answers.form_in(client.get(f"/projects/{PROJECT}/label/", follow=True).content)
     yield "report a problem", f"{following.item}problem/", {"problem": "The text is cut off."}
     yield "own answers", f"/projects/{PROJECT}/annotations/", None
     yield "guideline", f"/projects/{PROJECT}/guideline/", None

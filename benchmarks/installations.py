@@ -11,7 +11,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 from tests import programs
 from tests.suite import clean_environment
@@ -102,16 +101,6 @@ def free_port():
 
 @contextlib.contextmanager
 def durable_postgresql():
-    """The cluster of the tests, started again as one that must outlive a power cut; gives its address or None."""
-    with programs.postgresql(say) as url:
-        if url is not None:
-            restart_durable(Path(parse_qs(urlsplit(url).query)["host"][0]))
-        yield url
-
-
-def restart_durable(folder):
-    copied = next(folder.glob("programs/*/pginstall/bin"), None)  # where the wheel's programs are used
-    control = [(copied or programs.debian_postgresql()) / "pg_ctl", "-w", "-D", folder / "data", "-l", folder / "log"]
-    options = f"-c listen_addresses='' -k {folder} -c fsync=on -c synchronous_commit=on -c full_page_writes=on"
-    quiet = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    subprocess.run([*control, "-o", options, "restart"], check=True, **quiet, **programs.unprivileged(folder))
+    """The address of a cluster that must outlive a power cut, or None."""
+    with programs.cluster(say, programs.DURABLE) as server:
+        yield server and server.url

@@ -3,10 +3,10 @@
 import json
 import random
 
+from tests.answers import OPENING
+
 REPLIES = 2
 REPLY_CHARACTERS = 2000
-OPENING = "This is what came of it"
-"""Every reply begins so; an answer that marks a passage can quote it without reading the reply."""
 
 WORDS = [
     *("the", "a", "this", "that", "file", "table", "report", "column", "value", "change", "result", "before", "after"),

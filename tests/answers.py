@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from benchmarks.material import OPENING
-
+OPENING = "This is what came of it"
+"""Every reply to answer begins so; an answer that marks a passage can quote it without reading the reply."""
 FORM = re.compile(
     rb'<form id="label-form"[^>]* action="(/label/[^"/]+/)submit/".*?name="csrfmiddlewaretoken" value="([^"]+)"'
     rb'.*?name="protocol" value="([^"]+)".*?name="number" value="([^"]+)".*?name="key" value="([^"]+)"',
@@ -24,7 +24,9 @@ LABEL = {
     "spans": json.dumps(SPANS),
     "comment": COMMENT,
 }
+READABLE = {"label": "readable", "states_no_result": False, "spans": [], "comment": ""}
 ENCODED_LABEL = urlencode(LABEL).encode()
+ENCODED_READABLE = urlencode({**LABEL, "label": "readable", "spans": "[]", "comment": ""}).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,6 @@ def answer_to(form):
     return {**LABEL, "protocol": form.protocol, "number": form.number, "key": form.key}
 
 
-def encoded_answer(form):
+def encoded_answer(form, label=ENCODED_LABEL):
     own = f"csrfmiddlewaretoken={form.token}&protocol={form.protocol}&number={form.number}&key={form.key}&"
-    return own.encode() + ENCODED_LABEL
+    return own.encode() + label
