@@ -83,4 +83,4 @@ def test_a_run_of_the_reader_goes_to_its_end(place, client):
     client.force_login(cast.lea.person)
     page = client.get(reverse("scoring:show_run", args=[cast.project.slug, run.number]))
     assert "Proof of the wire" in page.content.decode()
-    assert not shown_method(cast.project).report.tables
+    assert shown_method(cast.project).row.settings["facts"]["reader"] is None
