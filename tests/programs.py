@@ -113,16 +113,19 @@ class PostgreSQL:
 
     def kill(self):
         """All its processes at once, which get to do nothing more."""
-        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        register = self.folder / "data" / "postmaster.pid"
+        first = int(register.read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for pid in (first, *map(int, children)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while Path(f"/proc/{first}/stat").exists() and not is_zombie(first):
+        while not is_gone(first):
             time.sleep(0.01)
+        for lock in (register, self.folder / f"{self.socket.name}.lock"):
+            lock.unlink(missing_ok=True)  # the number in it may stay taken until whoever adopted the process looks
 
 
-def is_zombie(pid):
+def is_gone(pid):
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     return True

@@ -11,6 +11,15 @@ import pytest
 from tests import programs
 from tests.faults import place as places
 
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.installation)
+
+
 SHORT, HOUR, FULL = "short", "hour", "full"
 
 
