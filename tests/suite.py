@@ -95,7 +95,8 @@ def run_pytest(words, environment, on_postgresql):
 
 
 def run_groups(environment):
-    counts = [style(environment), sqlite(environment), browser(environment), postgresql(environment)]
+    groups = (style, sqlite, browser, faults, postgresql)
+    counts = [group_of(environment) for group_of in groups]
     for line in closing_lines(counts):
         say(line)
     return exit_code(counts, in_ci=os.environ.get("CI") == "true")
@@ -125,7 +126,7 @@ def style(environment):
 
 def sqlite(environment):
     head("sqlite")
-    return group("sqlite", "not browser", environment)
+    return group("sqlite", "not browser and not installation and not prove", environment)
 
 
 def browser(environment):
@@ -135,10 +136,16 @@ def browser(environment):
     return group("browser", "browser", environment)
 
 
+def faults(environment):
+    """Installations that are broken on purpose, both databases in one group: they start what they break."""
+    head("faults")
+    return group("faults", "installation", environment)
+
+
 def postgresql(environment):
     head("postgresql")
     # The browser's journeys go through the same services and queries; once is enough for them.
-    expression = "database and not browser"
+    expression = "database and not browser and not installation and not prove"
     try:
         with programs.postgresql(say) as url:
             if url is None:
@@ -151,7 +158,7 @@ def postgresql(environment):
 
 def group(name, expression, environment):
     """Run the tests of a group. A pytest that found nothing or broke down is a failure like any other."""
-    spread = [] if expression == "browser" else ["-n", str(PROCESSES), "--dist", "worksteal"]
+    spread = [] if expression in ("browser", "installation") else ["-n", str(PROCESSES), "--dist", "worksteal"]
     words = [*PYTEST, "-m", expression, "-q", "--durations=5", *spread]
     code = run(words, environment, stdin=subprocess.DEVNULL)
     found = take_counts(environment)

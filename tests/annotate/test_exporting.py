@@ -194,6 +194,7 @@ def test_an_empty_folder_is_filled(voted, tmp_path):
     assert bytes_of(export(seal(voted), tmp_path / "out")).keys() == NAMES
 
 
+@pytest.mark.fault(8)
 def test_what_cannot_be_written_leaves_nothing_behind(voted, tmp_path, monkeypatch):
     def full(self, data):
         raise OSError(28, "No space left on device")

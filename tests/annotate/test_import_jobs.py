@@ -171,6 +171,7 @@ def test_on_a_full_disk_the_upload_goes_first_and_the_import_is_given_up(cast, f
     assert Assignment.objects.filter(annotator=cast.ana).count() == 120
 
 
+@pytest.mark.fault(8)
 @pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
 def test_a_database_file_that_cannot_grow_gives_the_import_up_and_takes_what_people_write_again(cast):
@@ -414,6 +415,7 @@ def test_an_import_of_another_project_is_left_alone(cast, monkeypatch):
 # A worker that is killed
 
 
+@pytest.mark.fault(29)
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_killed_in_the_middle_shows_nothing_and_the_next_one_imports_all(cast, folder):
     row = upload(cast, many(N_MANY))
@@ -436,6 +438,7 @@ def test_a_worker_killed_in_the_middle_shows_nothing_and_the_next_one_imports_al
     assert Assignment.objects.filter(annotator=cast.ana).count() == N_MANY
 
 
+@pytest.mark.fault(29)
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_killed_behind_the_flip_leaves_the_rest_to_the_next_one(cast, folder):
     row = upload(cast, many(N_MANY))

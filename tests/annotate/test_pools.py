@@ -533,6 +533,7 @@ def test_more_places_are_added_up_to_a_bound():
 # Many at once, and what is cut off
 
 
+@pytest.mark.fault(25)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("n_traces", [3, 40])
 def test_many_who_ask_at_once_are_given_no_item_too_often_and_none_is_left_over(n_traces):
@@ -554,6 +555,7 @@ def test_many_who_ask_at_once_are_given_no_item_too_often_and_none_is_left_over(
         assert set(PoolItem.objects.values_list("n_free", flat=True)) == {0}
 
 
+@pytest.mark.fault(24)
 @pytest.mark.django_db(transaction=True)
 def test_two_windows_that_ask_at_once_get_one_item():
     cast = make_pool(n_traces=20, overlap=3)
@@ -611,6 +613,7 @@ else:
 """
 
 
+@pytest.mark.fault(25)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("where", "what"), [("write", "ask"), ("leave_place", "sweep"), ("nowhere", "ask")])
 def test_a_process_that_is_killed_on_the_way_leaves_no_place_stranded(where, what, tmp_path):

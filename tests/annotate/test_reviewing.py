@@ -285,6 +285,7 @@ def test_what_is_missing_is_named_and_nothing_is_stored(cast, values, field):
     assert not Settlement.objects.exists()
 
 
+@pytest.mark.fault(26)
 def test_of_two_reviewers_the_second_is_told_and_nothing_is_lost(cast):
     second = make_member(cast.project, "rob", Role.REVIEWER)
     first_card, second_card = open_card(cast, "split"), open_card(cast, "split", second)

@@ -154,6 +154,7 @@ def test_a_busy_lane_holds_up_no_other_job(done):
     assert done == ["c", "d"]
 
 
+@pytest.mark.fault(12)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_whatever_workers_do_every_job_is_done_once_and_lanes_run_one_at_a_time(seed):
@@ -243,6 +244,7 @@ def test_a_worker_that_lost_its_lease_goes_on_with_the_next_job(done, caplog):
     assert "taken over" in caplog.text
 
 
+@pytest.mark.fault(21)
 @pytest.mark.django_db
 def test_the_clock_of_a_worker_does_not_matter(done, monkeypatch):
     row = job()

@@ -152,6 +152,7 @@ def test_a_reload_brings_the_draft_back(visit):
     assert page.locator(".chip").count() == 1
 
 
+@pytest.mark.fault(22)
 def test_a_lost_line_keeps_the_answer_and_sends_it_once_when_it_is_back(visit):
     visitor = visit()
     page = visitor.label()
@@ -185,6 +186,7 @@ def test_what_was_not_saved_survives_a_closed_window(visit):
     assert assignment_of(page).draft["fields"]["comment"] == "written without a line"
 
 
+@pytest.mark.fault(23)
 def test_an_expired_session_keeps_the_text_and_goes_on_after_signing_in(visit):
     visitor = visit()
     page = visitor.label()
@@ -222,6 +224,7 @@ def test_a_second_window_is_told_and_merges_nothing(visit):
     other.wait_for_selector("#own-label")
 
 
+@pytest.mark.fault(24)
 def test_back_shows_the_submitted_answer_read_only_and_undo_opens_it_again(visit):
     page = visit().label()
     words = first_words(page)
@@ -351,6 +354,7 @@ def test_an_acknowledged_answer_leaves_nothing_behind_in_the_browser(visit):
     assert unsent(page) == 0
 
 
+@pytest.mark.fault(22)
 def test_an_answer_whose_receipt_was_lost_is_sent_again_and_stored_once(visit):
     page = visit().label()
     lose_the_answer_of(page, "**/submit/")
@@ -360,6 +364,7 @@ def test_an_answer_whose_receipt_was_lost_is_sent_again_and_stored_once(visit):
     assert [annotation.number for annotation in annotations()] == [1]
 
 
+@pytest.mark.fault(22)
 def test_what_is_changed_after_a_lost_receipt_is_another_answer_and_never_acknowledged_by_the_old_receipt(visit):
     page = visit().label()
     lose_the_answer_of(page, "**/submit/")

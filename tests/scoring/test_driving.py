@@ -80,6 +80,7 @@ def test_a_call_is_stored_before_it_is_sent_and_its_answer_before_it_is_read(cas
     assert set(Call.objects.values_list("state", "response")) == {("answered", "not read yet")}
 
 
+@pytest.mark.fault(17)
 def test_an_answer_that_cannot_be_read_is_asked_for_three_times_and_kept(cast, monkeypatch):
     run = started(cast.project)
     model = driven(monkeypatch, Model(lambda request: f"<html>{request.attempt}"))
@@ -90,6 +91,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_three_times_and_kept(cast, m
     assert run_progress(run).n_unreadable == 2
 
 
+@pytest.mark.fault(16)
 def test_what_is_turned_away_for_now_is_the_same_call_tried_again(cast, monkeypatch):
     plays = lambda request: error(("busy", "down")[request.n % 2]) if request.n % 3 else '{"n": 0}'  # noqa: E731
     run = started(cast.project)
@@ -100,6 +102,7 @@ def test_what_is_turned_away_for_now_is_the_same_call_tried_again(cast, monkeypa
     assert set(Work.objects.filter(kind=running.ASKED).values_list("error", flat=True)) == {""}
 
 
+@pytest.mark.fault(16)
 def test_what_is_always_turned_away_is_given_up_in_the_end_and_can_be_tried_again(cast, monkeypatch):
     run = started(cast.project)
     model = driven(monkeypatch, Model(lambda request: error("busy")))
@@ -112,6 +115,7 @@ def test_what_is_always_turned_away_is_given_up_in_the_end_and_can_be_tried_agai
     assert run_progress(run).n_done == 2
 
 
+@pytest.mark.fault(20)
 @pytest.mark.parametrize("kind", ["key", "quota", "bad_address"])
 def test_a_run_is_held_whole_when_no_call_can_succeed_and_pays_nothing_twice(cast, monkeypatch, kind):
     run = started(cast.project)
@@ -273,6 +277,7 @@ def test_another_driver_goes_on_from_what_is_recorded_and_counts_what_was_lost(c
     assert set(Work.objects.values_list("state", flat=True)) == {"done"}
 
 
+@pytest.mark.fault(19)
 def test_an_answer_that_comes_behind_the_takeover_is_recorded_once(cast, monkeypatch):
     run = started(cast.project)
 

@@ -127,6 +127,7 @@ def test_a_refusal_is_a_reply_that_says_so(ask):
     assert "Filtered." in filtered.text
 
 
+@pytest.mark.fault(16)
 @pytest.mark.parametrize(
     ("act", "kind", "wait"),
     [
@@ -175,6 +176,7 @@ def test_a_server_that_quotes_the_key_is_not_quoted_with_it(ask):
 NO_REPLIES = [judge.html(), judge.bare(), judge.no_body(), judge.broken_json()]
 
 
+@pytest.mark.fault(17)
 @pytest.mark.parametrize("act", NO_REPLIES, ids=lambda act: act.name)
 def test_what_is_no_reply_is_kept_as_text_that_nobody_can_take_for_one(ask, act):
     reply = ask(act)
@@ -214,6 +216,7 @@ def test_texts_that_no_database_keeps_are_put_visibly(ask):
     assert ask(judge.Act("odd", body=lambda asked: body)).text == "a\u2400b\ufffdc"
 
 
+@pytest.mark.fault(18)
 @pytest.mark.parametrize("act", [judge.slow(60), judge.drip(0.2)], ids=lambda act: act.name)
 def test_the_deadline_is_for_all_of_an_answer(ask, act):
     began = time.monotonic()
@@ -223,12 +226,14 @@ def test_the_deadline_is_for_all_of_an_answer(ask, act):
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.fault(18)
 def test_fifty_megabytes_are_not_read(ask):
     began = time.monotonic()
     assert error_of(ask, judge.huge()).kind == "too_large"
     assert time.monotonic() - began < 4
 
 
+@pytest.mark.fault(18)
 def test_after_any_failure_the_next_call_goes_through(settings):
     bad = [judge.reset(), judge.huge(), judge.packed(), judge.down(), judge.html(), judge.drip(0.2)]
     with JudgeServer(judge.in_turn(*[act for one in bad for act in (one, judge.right())])) as server:
@@ -263,6 +268,7 @@ def test_connections_are_used_again_and_threads_do_not_mix(settings):
     assert 2 <= server.most_at_once <= 6
 
 
+@pytest.mark.fault(16)
 def test_keys_stand_in_no_log(ask, caplog):
     caplog.set_level(logging.DEBUG)
     ask(key=KEY)

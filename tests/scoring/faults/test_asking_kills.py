@@ -45,6 +45,7 @@ def driver_under_way():
     return Work.objects.get(kind=running.DRIVER, state="running")
 
 
+@pytest.mark.fault(10)
 @pytest.mark.parametrize("point", ASKING_POINTS)
 def test_a_worker_killed_around_a_call_loses_and_doubles_nothing(point):
     with JudgeServer(Act("number", number)) as server:
@@ -67,6 +68,7 @@ def test_a_worker_killed_around_a_call_loses_and_doubles_nothing(point):
         assert server.most_at_once <= AT_ONCE
 
 
+@pytest.mark.fault(13)
 def test_a_sleeper_that_wakes_behind_its_lease_sends_nothing_and_its_answer_counts_once():
     with JudgeServer(Act("number", number)) as server:
         run = run_at(server, 6, concurrency=1)
@@ -86,6 +88,7 @@ def test_a_sleeper_that_wakes_behind_its_lease_sends_nothing_and_its_answer_coun
         assert once_each(run)
 
 
+@pytest.mark.fault(10)
 def test_a_worker_that_is_killed_is_taken_over_within_seconds_at_the_pace_of_the_endpoint():
     per_minute = 610
     with JudgeServer(mix(number=(1.0, Act("number", number)), latency=0.1)) as server:

@@ -96,6 +96,7 @@ def test_a_run_goes_through_on_rabbitmq(point):
 # The broker dies
 
 
+@pytest.mark.fault(9)
 def test_a_redis_killed_with_messages_in_it_and_its_data_gone_loses_no_job(point):
     need("redis")
     with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
@@ -118,6 +119,7 @@ def test_a_redis_killed_with_messages_in_it_and_its_data_gone_loses_no_job(point
         assert once_each(left)
 
 
+@pytest.mark.fault(9)
 def test_a_worker_at_a_redis_that_dies_and_comes_back_empty_goes_on(point):
     need("redis")
     with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
@@ -153,6 +155,7 @@ WORKER_THAT_JUDGES = [
 ]
 
 
+@pytest.mark.fault(11)
 @pytest.mark.parametrize("number", STOPS)
 def test_a_worker_stopped_during_fifty_running_calls_loses_and_doubles_nothing(point, number):
     need("redis")
@@ -178,6 +181,7 @@ def test_a_worker_stopped_during_fifty_running_calls_loses_and_doubles_nothing(p
 AT_ONCE = 6
 
 
+@pytest.mark.fault(11)
 @pytest.mark.parametrize("number", STOPS)
 def test_workers_stopped_while_they_judge_lose_and_double_nothing(point, number):
     need("redis")
@@ -214,6 +218,7 @@ def states_of(jobs):
 # Messages that come too often
 
 
+@pytest.mark.fault(12)
 def test_copies_of_a_message_out_of_order_and_a_week_late_do_nothing(folder):
     messages = settings.BROKER_FOLDER / "messages"
     run = started(30)

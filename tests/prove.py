@@ -1,0 +1,181 @@
+"""`./run prove`: every row of the two promises, blindness and durability, with how often it was tried and what came of
+it, as the table of docs/proof.md. An hour at most; `--full` takes the sizes of the reliability table as they stand."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import django
+
+from tests import programs
+from tests.suite import PYTEST, ROOT, clean_environment, head, run, say
+
+REPORT = ROOT / "docs" / "proof.md"
+HOUR, NIGHT = 3600, 16 * 3600
+COUNTED = ("sent", "acknowledged", "found", "unknown", "lost", "doubled", "half", "over", "leaks", "figures_off")
+FAULTS = {
+    1: ("a web worker killed in a submit", ""),
+    2: ("the whole web server killed and started again", ""),
+    3: ("the answer lost behind its commit", ""),
+    4: ("PostgreSQL killed under load", ""),
+    5: ("PostgreSQL restarted, connections ended", ""),
+    6: ("PostgreSQL out of reach, then slow", "15 s away instead of 5 min, 0.05 s a piece instead of 2 s a query"),
+    7: ("the disk full under the database", "5 times instead of 30"),
+    8: ("the disk full under uploads and exports", ""),
+    9: ("Redis killed, with its data gone", ""),
+    10: ("a worker killed around a job and around a call", ""),
+    11: ("warm, soft and cold stop during 50 calls", ""),
+    12: ("the same message many times, out of order, late", ""),
+    13: ("a job longer than its lease", ""),
+    14: ("a job that kills its worker each time", ""),
+    16: ("a judge that is busy, down or away", ""),
+    17: ("a judge that answers with no answer", ""),
+    18: ("a judge that is slow or endless", ""),
+    19: ("an answer behind the takeover", ""),
+    20: ("key revoked, quota gone", ""),
+    21: ("clocks that differ", ""),
+    22: ("the browser loses its line", ""),
+    23: ("the session ends in mid-edit", ""),
+    24: ("two windows, two clicks, Back", ""),
+    25: ("many ask for the next item at once", ""),
+    26: ("two reviewers decide at once", ""),
+    27: ("the lead changes things while people label", ""),
+    28: ("an export while labels arrive", ""),
+    29: ("an import killed", ""),
+    30: ("a migration killed", ""),
+}
+"""By its number, each fault that is promised to be shown, and by what its hour is less than its full size."""
+BLINDNESS = {
+    "crawl": ("the crawl: nothing hidden in any answer", "test_nothing_hidden_is_sent_to_anybody"),
+    "leaks": ("planted leaks that are caught", "test_a_planted_leak_is_caught"),
+    "twins": ("twin worlds", "test_twins"),
+    "predictors": ("predictors over 2,000 assignments", "test_predictors"),
+    "timing": ("paired timing, 500 pairs a case", "test_timing"),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tests that are run together, and what they need."""
+
+    name: str
+    expression: str
+    needs_postgresql: bool = False
+    folder: str = "tests"
+
+
+PARTS = (
+    Part("installations that are broken", "fault and installation"),
+    Part("browsers", "fault and browser"),
+    Part("workers and judges", "fault and not installation and not browser"),
+    Part("workers and judges on PostgreSQL", "fault and database and not browser", needs_postgresql=True),
+    Part("blindness", "not fault", folder="tests/guards"),
+)
+
+
+def main(words):
+    parser = argparse.ArgumentParser("./run prove", description="Prove blindness and durability, row by row.")
+    parser.add_argument("--full", action="store_true", help="the sizes of the reliability table; may take a night")
+    parser.add_argument("--no-install", action="store_true")
+    options = parser.parse_args(words)
+    programs.install_missing(not options.no_install, say)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="sightline-proof-") as folder:
+        rows = list(proved(Path(folder), full=options.full))
+    table = report(rows, minutes=(time.monotonic() - began) / 60, full=options.full)
+    REPORT.write_text(table, "utf-8")
+    say(table)
+    return int(not all_is_shown(rows))
+
+
+def proved(folder, *, full):
+    """Every test of every part, as the plugin wrote it down."""
+    for number, part in enumerate(PARTS):
+        head(part.name)
+        home = folder / str(number)
+        home.mkdir()
+        proof = home / "proof.jsonl"
+        environment = clean_environment(home) | {
+            "SIGHTLINE_PROOF": str(proof),
+            "SIGHTLINE_PROVE": "full" if full else "hour",
+        }
+        command = [*PYTEST, "-p", "tests.proving", "-m", part.expression, "-q", part.folder]
+        seconds = NIGHT if full else HOUR
+        if part.needs_postgresql:
+            with programs.postgresql(say) as url:
+                if url is not None:
+                    run(command, environment | {"DATABASE_URL": url}, seconds=seconds)
+        else:
+            run(command, environment, seconds=seconds)
+        if proof.exists():
+            yield from map(json.loads, proof.read_text("utf-8").splitlines())
+
+
+# What is said
+
+
+def report(rows, *, minutes, full):
+    lines = [
+        "# Proof",
+        "",
+        f"The last `./run prove{' --full' if full else ''}`: {datetime.now(UTC):%Y-%m-%d}, {minutes:.0f} minutes, "
+        f"{os.cpu_count()} processors, Python {platform.python_version()}, Django {django.__version__}. Written by it; "
+        "what a row means stands in the tests it counts.",
+        "",
+        "## Blindness",
+        "",
+        "| what | tests | passed | said |",
+        "|---|---|---|---|",
+        *(blindness_line(rows, title, where) for title, where in BLINDNESS.values()),
+        "",
+        "## Durability",
+        "",
+        "Answers are counted where people label meanwhile: `found` is what was acknowledged and is there, `lost`, "
+        "`doubled`, `half`, `over` (more than the overlap), `leaks` (a hidden word in anything received) and "
+        "`figures off` have to be 0.",
+        "",
+        "| fault | what | tests | times | sent | acknowledged | found | unknown | lost | doubled | half | over | leaks "
+        "| figures off | passed | scaled down |",
+        "|---|---|" + "---|" * 14,
+        *(fault_line(rows, number, *words, full) for number, words in FAULTS.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def blindness_line(rows, title, where):
+    those = [row for row in rows if where in row["test"] and not row["faults"]]
+    n_passed = sum(is_passed(row) for row in those)
+    said = {name: value for row in those for one in row["outcomes"] for name, value in one["said"].items()}
+    words = ", ".join(f"{name} {value}" for name, value in said.items())
+    return f"| {title} | {len(those)} | {n_passed} of {len(those)} | {words} |"
+
+
+def fault_line(rows, number, title, scaled, full):
+    those = [row for row in rows if number in row["faults"]]
+    times = sum(int(one["said"].get("repetitions", 1)) for row in those for one in row["outcomes"])
+    counts = [json.loads(one["said"]["counts"]) for row in those for one in row["outcomes"] if "counts" in one["said"]]
+    sums = [str(sum(count[name] for count in counts)) if counts else "" for name in COUNTED]
+    passed = f"{sum(map(is_passed, those))} of {len(those)}" if those else "not shown"
+    said = "" if full else scaled
+    return f"| {number} | {title} | {len(those)} | {times} | {' | '.join(sums)} | {passed} | {said} |"
+
+
+def is_passed(row):
+    return bool(row["outcomes"]) and all(one["outcome"] == "passed" for one in row["outcomes"])
+
+
+def all_is_shown(rows):
+    shown = {number for row in rows if is_passed(row) for number in row["faults"]}
+    return shown >= set(FAULTS) and all(map(is_passed, rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
