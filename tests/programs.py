@@ -24,6 +24,11 @@ def chromium():
     return os.environ.get("SIGHTLINE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def faketime():
+    """The library that gives a program another clock, or None."""
+    return next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+
+
 def debian_postgresql():
     """The folder of the newest PostgreSQL of the distribution, or None."""
     found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
@@ -55,6 +60,7 @@ PROGRAMS = {
     "postgresql": Program(("postgresql",), debian_postgresql),
     "gettext": Program(("gettext",), lambda: shutil.which("msgfmt")),
     "redis": Program(("redis-server",), lambda: shutil.which("redis-server")),
+    "faketime": Program(("libfaketime",), faketime),
     "rabbitmq": Program(("rabbitmq-server",), lambda: RABBITMQ.exists()),
 }
 

@@ -1,6 +1,7 @@
 """What has to be done with the product's own code, in a child: `python -m tests.faults.inside ACTION ...` prints one
 JSON value."""
 
+import hashlib
 import json
 import os
 import sys
@@ -19,13 +20,15 @@ from tests.faults.people import PASSWORD, PROJECT
 
 SECRETS = ("qzvxwjkpmbtrhgnd", "wkxqjzvbgtpmrdhn", "vjqkzxwpgdbtnmrh")
 """Of the model, the instructions and what a tool gave: none of it is for who labels."""
-REPLIES = 2
+NEWER = {"suggestions", "suggestions_shown"}
+"""Columns that older tables have not; they are empty here."""
 
 
 def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     actions = {"fill": fill, "stored": stored, "agreement": agreement, "bring_in": bring_in, "lead": lead}
+    actions |= {"change_guideline": change_guideline, "pause": pause, "retire": retire, "rows": rows}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -92,6 +95,63 @@ def bring_in(path):
     project = Project.objects.get(slug=PROJECT)
     report = importing.import_traces(project=project, path=Path(path), file_name=Path(path).name)
     return report.counts()
+
+
+def led(lead, name=None):
+    """The project, its lead, and the part of somebody in it."""
+    from annotate.models import Membership, Person, Project
+
+    project = Project.objects.get(slug=PROJECT)
+    member = name and Membership.objects.get(project=project, person__username=name)
+    return project, Person.objects.get(username=lead), member
+
+
+def change_guideline(lead, number):
+    from annotate import setting_up
+
+    project, person, _ = led(lead)
+    words = f"Read it, for the {number}th time."
+    after = project.protocols.count()
+    setting_up.new_protocol(
+        project=project,
+        guideline_en=words,
+        guideline_zh=words,
+        change_note="clearer",
+        after=after,
+        by=person,
+        now=timezone.now(),
+    )
+    return after + 1
+
+
+def pause(lead, name, is_paused):
+    from annotate import people
+
+    project, person, member = led(lead, name)
+    act = people.pause_member if is_paused == "yes" else people.resume_member
+    return act(project=project, member_id=member.pk, by=person, now=timezone.now())
+
+
+def retire(lead, name):
+    from annotate import people
+
+    project, person, member = led(lead, name)
+    return people.retire_member(project=project, member_id=member.pk, by=person, now=timezone.now())
+
+
+def rows():
+    """How many rows each table of what people gave has, and a hash of them."""
+    from annotate.models import Annotation, Assignment, Event, Item, Message, Trace
+
+    tables = {}
+    for model in (Annotation, Assignment, Event, Item, Message, Trace):
+        names = [field.attname for field in model._meta.fields if field.attname not in NEWER]
+        digest, n = hashlib.sha256(), 0
+        for row in model.objects.order_by("pk").values_list(*names):
+            digest.update(repr(row).encode())
+            n += 1
+        tables[model.__name__] = [n, digest.hexdigest()]
+    return tables
 
 
 def stored():

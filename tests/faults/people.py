@@ -104,10 +104,11 @@ class Person:
         self.insist("POST", "/sign-in/", urlencode(fields), FORM_TYPE, until=(302,))
 
     def open_next(self):
-        """Take up the next item; False where all is done."""
-        status, heads, page = self.insist("GET", f"/projects/{PROJECT}/label/")
+        """Take up the next item; False where all is done, or one has no part in the project any more."""
+        found = (200, 302, 404)
+        status, heads, page = self.insist("GET", f"/projects/{PROJECT}/label/", until=found)
         if status == 302:
-            _, _, page = self.insist("GET", heads["Location"])
+            _, _, page = self.insist("GET", heads["Location"], until=found)
         self.form = form_in(page)
         return self.form is not None
 
@@ -129,6 +130,8 @@ class Person:
             self.form = following
             return True
         self.ledger.write("failed", item, key, status=status)
+        if status in (404, 409, 422):  # the form is not the newest: it is told, and the page has the new one
+            self.form = None
         return False
 
     def submit(self, pause=0.05):
@@ -140,6 +143,8 @@ class Person:
                     return
             except NotAnswered:
                 pass
+            if self.form is None and not self.open_next():
+                return
             time.sleep(pause)
         raise TimeoutError(f"{self.name}: an answer was not taken for long: {self.ledger.last}")
 

@@ -42,14 +42,26 @@ class Place:
     def fill(self, n_traces, n_people, **options):
         self.names = self.inside("fill", n_traces, n_people, json.dumps(options))
 
-    def child(self, command, **streams):
+    def manage(self, *words, check=True):
+        """A command of manage.py; what it printed."""
+        command = [sys.executable, "manage.py", *map(str, words)]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def child(self, command, **environment):
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, start_new_session=True, stdout=log, stderr=log, **streams
+                command,
+                cwd=ROOT,
+                env=self.environment | environment,
+                start_new_session=True,
+                stdout=log,
+                stderr=log,
             )
 
-    def start_web(self):
-        self.web = self.child(start.web("127.0.0.1", self.port))
+    def start_web(self, **environment):
+        self.web = self.child(start.web("127.0.0.1", self.port), **environment)
         self.wait_for_web()
 
     def wait_for_web(self, seconds=START_SECONDS):
