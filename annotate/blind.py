@@ -5,14 +5,15 @@ the annotator's own rows. No model object leaves this file, and what the kind do
 database. A field that is added to `BlindItem` is a decision about blindness (`tests/guards/test_blindness.py`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from annotate import queries
 from annotate.errors import NotYours
-from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
+from annotate.kinds.base import Blocks, EntryBlock, FileBlock, MessageBlock, PolicyBlock, Suggestion, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Assigning, Assignment, Role, Round
 from annotate.rules.light_text import Piece, light, plain
@@ -119,6 +120,10 @@ class BlindItem:
     files: tuple[ShownFile, ...]
     messages: tuple[ShownMessage, ...]
     pieces: tuple[Piece, ...]
+    policies: tuple[str, ...]
+    entries: tuple[EntryBlock, ...]
+    """Every message, at its original index, where the kind shows the whole trace."""
+    suggestions: tuple[Suggestion, ...]
     was_shown: bool
     is_submitted: bool
     may_correct: bool
@@ -145,6 +150,10 @@ class BlindItem:
         """The canonical text that is judged; its pieces hold every character of it."""
         return "".join(piece.text for piece in self.pieces)
 
+    def shown(self) -> Blocks:
+        """What the label of a lead or a reviewer is checked against: they are asked about no suggestion."""
+        return Blocks((), None, self.entries)
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAssignment:
@@ -168,6 +177,8 @@ class OpenAssignment:
     text: str
     asker: queries.Asker | None
     """Who asks the pool for what comes next; None for an item of a plan."""
+    shown: Callable[[], Blocks] = field(compare=False)
+    """What the item shows, read only for a kind whose labels are checked against it."""
 
 
 def open_assignment(person, public_id) -> OpenAssignment:
@@ -193,6 +204,7 @@ def open_assignment(person, public_id) -> OpenAssignment:
         kind=kind_of(row.kind),
         text=judged_text(row),
         asker=row.asker,
+        shown=partial(blocks_of, row, kind_of(row.kind)),
     )
 
 
@@ -262,7 +274,7 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
     """The allow-list: every field that leaves the server for an annotator is named here."""
     kind = kind_of(row.kind)
     schema = row.label_schema or kind.schema
-    blocks = kind.view(visible_trace(row, kind), row.anchor, schema)
+    blocks = blocks_of(row, kind)
     render = plain if row.settings.get("show") == "plain" else light
     is_submitted = row.state == Assignment.State.SUBMITTED
     own = queries.current_annotation(row.id) if is_submitted else None
@@ -280,7 +292,10 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         messages=tuple(
             ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
         ),
-        pieces=render(canonical(blocks.text.text)),
+        pieces=render(canonical(blocks.text.text)) if blocks.text else (),
+        policies=tuple(canonical(b.text) for b in blocks.context if isinstance(b, PolicyBlock)),
+        entries=blocks.entries,
+        suggestions=blocks.suggestions or (),
         was_shown=row.first_shown_at is not None,
         is_submitted=is_submitted,
         may_correct=is_submitted and row.closed_at is None,
@@ -360,11 +375,17 @@ def feedback_of(row: queries.OwnRow, label: Any, kind: TaskKind) -> Feedback | N
     return Feedback(known.label, (known.reason_en, known.reason_zh), grade.is_right, differing)
 
 
+def blocks_of(row: queries.OwnRow, kind: TaskKind) -> Blocks:
+    """What an item shows, with the suggestions that were stored with it, where its kind makes any."""
+    blocks = kind.view(visible_trace(row, kind), row.anchor, row.label_schema or kind.schema)
+    return replace(blocks, suggestions=tuple(row.suggestions or ())) if kind.suggest else blocks
+
+
 def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     """The trace with only what the kind shows; where the item brings its own text, that text stands at the anchor."""
     anchor = row.anchor
     shown = queries.messages_shown(row.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
-    messages = [message_value(message) for message in shown]
+    messages = [message_value(message, whole=kind.shows == "whole") for message in shown]
     if row.item_text is not None:
         messages = [message for message in messages if message.index != anchor]
         messages.append(Message(index=anchor, role="assistant", text=row.item_text))
@@ -378,12 +399,12 @@ def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     )
 
 
-def message_value(row) -> Message:
-    """Text and speaker only. Calls, and which of them a result answers, are handed on where the requester made them,
-    without the vendor's ids."""
-    is_own = row.side == "user"
-    calls = row.calls if is_own else []
-    answers = Answered(row.answers_index, row.answers_call) if is_own and row.answers_index is not None else None
+def message_value(row, *, whole: bool = False) -> Message:
+    """Text and speaker only. Calls, and which of them a result answers, are handed on where the requester made them or
+    the whole trace is shown, without the vendor's ids."""
+    is_open = whole or row.side == "user"
+    calls = row.calls if is_open else []
+    answers = Answered(row.answers_index, row.answers_call) if is_open and row.answers_index is not None else None
     return Message(
         index=row.index,
         role=row.role,

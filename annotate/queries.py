@@ -84,6 +84,7 @@ class OwnRow:
     language: str
     anchor: int
     item_text: str | None
+    suggestions: list | None
     code: str
     languages: list
     seed: int
@@ -128,6 +129,7 @@ OWN_COLUMNS = (
     *("annotator__project__languages", "annotator__project__closed_at"),
     *("round", "round__number", "round__purpose", "round__informed", "round__closed_at"),
     *("item", "item__phase", "item__trace", "item__trace__language", "item__anchor", "item__text"),
+    "item__suggestions",
     *("annotator__code", "annotator__languages", "annotator__project__seed", "annotator__project__assigning"),
     *("annotator__project__person_cap", "annotator__project__lease", "lease_until", "item__pool__block"),
 )
@@ -212,6 +214,7 @@ def previewed_row(project_id, item_id, *, protocol: int | None = None) -> OwnRow
         **{"round_id": 0, "round_number": 0, "purpose": "", "informed": False, "closed_at": None},
         **{"item_id": row.pk, "phase": row.phase},
         **{"trace_id": row.trace_id, "language": row.trace.language, "anchor": row.anchor, "item_text": row.text},
+        **{"suggestions": row.suggestions},
         **{"code": "", "languages": [], "seed": 0, "assigning": project.assigning, "person_cap": None},
         **{"lease": project.lease, "lease_until": None, "block": None},
         **{name: getattr(row, name) for name in ("recorded_text", "protocol", "label_schema")},

@@ -16,7 +16,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotate import assigning, blind, people, queries, review_queries, work
 from annotate.blind import BlindItem
 from annotate.errors import AnswersChanged, NotYours, Refused, SettledMeanwhile
-from annotate.kinds.base import LabelError, Measure, Schema, TaskKind
+from annotate.kinds.base import LabelError, Measure, Schema, TaskKind, parsed
 from annotate.kinds.registry import kind_of
 from annotate.models import (
     Disagreement,
@@ -121,7 +121,7 @@ def apart_of(kind: TaskKind, given: Sequence[BlindLabel], schemas: Mapping[int, 
     counting = last_of_each(given)
     schema = schemas[max(one.protocol for one in counting)]
     labels = [kind.load(one.label, schema) for one in counting if schemas[one.protocol] == schema]
-    return how_far_apart(labels, kind.measures(schema), kind.distance)
+    return how_far_apart(labels, kind.measures(schema), kind.distance, kind.sets(schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def show_queue(
             project, state=state, phase=phase, measure=measure, first=first, limit=limit
         ),
         counts=review_queries.queue_counts(project),
-        measures={one.name: one.title for one in kind.measures(schema)},
+        measures={one.name: one.title for one in (*kind.measures(schema), *kind.sets(schema))},
         n_left=n_left,
     )
 
@@ -418,7 +418,8 @@ def checked(card: Card, decision: Decision) -> tuple[dict[str, Any] | None, int 
     if decision.label is None:
         return None, None
     kind = card.item.kind
-    return kind.dump(kind.parse(decision.label, card.schema, card.item.text)), None
+    label = parsed(kind, decision.label, card.schema, text=card.item.text, shown=card.item.shown)
+    return kind.dump(label), None
 
 
 def missing(decision: Decision):

@@ -12,7 +12,7 @@ import numpy as np
 
 from annotate import lead_queries, queries
 from annotate.errors import Refused
-from annotate.kinds.base import Measure, Schema, TaskKind
+from annotate.kinds.base import Measure, Schema, SetMeasure, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
@@ -26,6 +26,7 @@ from scoring.stats.panel import PanelQuestion, panel_agreement
 from scoring.stats.panel_results import PanelAgreement
 from scoring.stats.ratings import DuplicateRating, Ratings, RatingsError, Records, ratings_from_triples
 from scoring.stats.results import plain, restored
+from scoring.stats.set_panel import SetAgreement, SetQuestion, set_agreements
 
 N_RESAMPLES = 10_000
 PHASES = ("main", "pilot")
@@ -47,6 +48,14 @@ class MeasureReport:
     measure: Measure
     panel: PanelAgreement
     judge: JudgeAgreement | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetReport:
+    """The agreement of people on a measure of sets, by its name."""
+
+    measure: str
+    agreement: SetAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +116,10 @@ class AgreementReport:
     n_filtered: int
     round: int | None = None
     is_informed: bool = False
+    sets: tuple[SetReport, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
+        sets = [{"measure": one.measure, "agreement": plain(one.agreement)} for one in self.sets]
         return {
             "project": self.project,
             "phase": self.phase,
@@ -133,6 +144,7 @@ class AgreementReport:
                 }
                 for report in self.measures
             ],
+            **({"sets": sets} if sets else {}),
         }
 
 
@@ -161,6 +173,9 @@ def report_from(payload: Mapping[str, Any], measures: Sequence[Measure]) -> Agre
         n_filtered=payload["left_out"]["filtered"],
         round=payload.get("round"),
         is_informed=payload.get("is_informed", False),
+        sets=tuple(
+            SetReport(part["measure"], restored(SetAgreement, part["agreement"])) for part in payload.get("sets", ())
+        ),
     )
 
 
@@ -277,6 +292,7 @@ def computed_report(
         n_filtered=facts.n_filtered,
         round=facts.round,
         is_informed=facts.is_informed,
+        sets=set_reports(kind.sets(schemas[facts.protocol or max(schemas)]), table, drawing),
     )
 
 
@@ -290,6 +306,15 @@ class Labelled:
 
     def ratings(self, measure: Measure) -> Ratings:
         return self.records.ratings([measure.rate(label) for label in self.labels], measure.categories)
+
+    def named(self, measure: SetMeasure) -> dict[Hashable, list[frozenset[Hashable] | None]]:
+        """By rater, what they named on every item."""
+        sets, n_items = [measure.rate(label) for label in self.labels], len(self.records.items)
+        found: list[list[frozenset[Hashable] | None]] = [[None] * n_items for _ in self.records.raters]
+        places = (self.records.rows.tolist(), self.records.columns.tolist(), self.records.which.tolist())
+        for row, column, which in zip(*places, strict=True):
+            found[column][row] = sets[which]
+        return dict(zip(self.records.raters, found, strict=True))
 
 
 def table_of(labels: Labels, kind: TaskKind, schemas: Schemas) -> Labelled:
@@ -379,6 +404,12 @@ def panel_question(measure: Measure, table: Labelled) -> PanelQuestion:
     except RatingsError as error:
         raise Refused(no_table(error, measure)) from error
     return PanelQuestion.of(ratings, level=measure.level, tie=measure.tie, min_others=measure.min_others)
+
+
+def set_reports(measures: Sequence[SetMeasure], table: Labelled, drawing: Drawing) -> tuple[SetReport, ...]:
+    questions = [SetQuestion(table.named(one), one.stat) for one in measures]
+    found = set_agreements(questions, table.clusters, drawing)
+    return tuple(SetReport(one.name, agreement) for one, agreement in zip(measures, found, strict=True))
 
 
 def judge_question(measure: Measure, people: Ratings, verdicts: Verdicts) -> JudgeQuestion:

@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from annotate import people, waking, work
 from annotate.errors import JobFailed, Refused
-from annotate.kinds.base import Finding
+from annotate.kinds.base import Finding, parsed
 from annotate.kinds.registry import kind_of
 from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
@@ -243,7 +243,8 @@ def say(run: Run, item: queries.JudgedItem) -> tuple[Finding, dict[str, Any] | N
     if label is None:
         return finding, None
     data = kind.dump(label)
-    kind.parse(data, schema, judged_text(trace, item.anchor))  # a label that nobody could have given breaks down here
+    shown = partial(kind.view, trace, item.anchor, schema)
+    parsed(kind, data, schema, text=judged_text(trace, item.anchor), shown=shown)  # breaks where nobody could say it
     return finding, data
 
 

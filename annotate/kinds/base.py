@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotate.traces.base import Problem, Trace, gettext_noop
+from annotate.traces.base import Problem, Role, Side, Trace, gettext_noop
 
 Schema = Mapping[str, Any]
 """A protocol's label schema; constant for the published kinds."""
@@ -41,20 +41,59 @@ class TextBlock:
     text: str
 
 
-Block = FileBlock | MessageBlock | TextBlock
+@dataclass(frozen=True, slots=True)
+class PolicyBlock:
+    """The rules that the agent worked under."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallBlock:
+    """One tool call of a message. `number` counts the calls of the trace from 1, in place of the source's own id;
+    `result` is the original index of the message that answers it, which need not be the next one."""
+
+    number: int
+    name: str
+    arguments: str
+    result: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryBlock:
+    """One message of a trace that is shown whole, at its original index. `answers` is the number of the call whose
+    result it is, `called_at` the index of the message that called, `tool` the name of the tool."""
+
+    index: int
+    role: Role
+    side: Side
+    text: str
+    calls: tuple[CallBlock, ...] = ()
+    answers: int | None = None
+    called_at: int | None = None
+    tool: str = ""
+
+
+Suggestion = Mapping[str, Any]
+"""What a rule of the kind found in a trace, as JSON that is stored with the item."""
+
+Block = FileBlock | MessageBlock | TextBlock | PolicyBlock | EntryBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What an item shows: `context` in reading order, and the one `text` that is judged."""
+    """What an item shows: `context` in reading order and the one `text` that is judged; or, where the whole trace is
+    judged, its `entries` and no text. `suggestions` are those stored with the item, None where none is asked about."""
 
-    context: tuple[FileBlock | MessageBlock, ...]
-    text: TextBlock
+    context: tuple[FileBlock | MessageBlock | PolicyBlock, ...]
+    text: TextBlock | None
+    entries: tuple[EntryBlock, ...] = ()
+    suggestions: tuple[Suggestion, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where a trace is cut into an item: the original index of the judged message."""
+    """Where a trace is cut into an item: the original index of the judged message, the last one where all are."""
 
     index: int
 
@@ -132,6 +171,22 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class SetMeasure:
+    """One projection of a label onto a set of things that raters name, from no list that is there beforehand. Two
+    raters are compared by what both named: `stat` is the F1 of their sets over all items, or the share of items where
+    their sets are the same. `rate` gives an empty set where nothing was found, None for no rating."""
+
+    name: str
+    title: str
+    rate: Callable[[Any], frozenset[Hashable] | None]
+    stat: Literal["f1", "exact"] = "f1"
+
+
+def no_sets(schema: Schema) -> Sequence[SetMeasure]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class TaskKind:
     """Everything the rest of the product asks of a kind. Titles are message ids."""
 
@@ -171,6 +226,13 @@ class TaskKind:
     """Static path of the kind's own script, started from a data attribute of its form."""
     unmeasured: tuple[str, ...] = ()
     """Fields of the JSON form that no measure reads; reports leave them in the database."""
+    sets: Callable[[Schema], Sequence[SetMeasure]] = no_sets
+    """What is compared beside the measures where labels name things that are on no scale."""
+    check: Callable[[Any, Schema, Blocks], None] | None = None
+    """Raises LabelError where a label says what cannot be of the trace that its item shows; None where `parse` sees all
+    there is to see. What labels name beside `suggestions` is looked at only where they are not None."""
+    suggest: Callable[[Trace, Schema], Sequence[Suggestion]] | None = None
+    """What rules find in a trace when its item is made: pure, and the same for every judge that uses them."""
     text_title: str = gettext_noop("The reply")
     """What the judged text is called above it; a message id."""
     keys_template: str = ""
@@ -193,3 +255,14 @@ class TaskKind:
     """Static path of a script of that page."""
     describe_schema: str = ""
     """A template that shows a `schema` to leads."""
+
+
+def parsed(
+    kind: TaskKind, data: Mapping[str, Any], schema: Schema, *, text: str, shown: Callable[[], Blocks]
+) -> Any:
+    """A label from its JSON form, checked against all that its item shows; what that is, is read only where the kind
+    asks for it. LabelError where it cannot be."""
+    label = kind.parse(data, schema, text)
+    if kind.check is not None:
+        kind.check(label, schema, shown())
+    return label

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate import assigning, blind, knowing, lead_queries, qualifying, queries, rounds
 from annotate.errors import NotYours, Refused
 from annotate.forms import refuse_unstorable
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import LabelError, parsed
 from annotate.models import Phase
 from annotate.views.label import own, page_of, retarget
 from annotate.views.project import led_project, title_of
@@ -168,7 +168,7 @@ def read_known(post, item, schema) -> knowing.Known:
     data = item.kind.read_form(post, schema)
     reasons = {name: post.get(name, "").strip()[:MAX_REASON] for name in REASONS}
     refuse_unstorable({**data, **reasons})
-    label = item.kind.parse(data, schema, item.text)
+    label = parsed(item.kind, data, schema, text=item.text, shown=item.shown)
     return knowing.Known(label=item.kind.dump(label), **reasons)
 
 

@@ -158,6 +158,7 @@ def submit_annotation(request, public_id):
                 request.POST,
                 kind=assignment.kind,
                 text=assignment.text,
+                shown=assignment.shown,
                 protocols=labeling.protocols_of(assignment),
             )
             receipt = labeling.submit_annotation(

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import review_queries, reviewing
 from annotate.errors import AnswersChanged, Refused, SettledMeanwhile
 from annotate.forms import KEY, MAX_NUMBER, read_key, refuse_unstorable, whole_number
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import LabelError, parsed
 from annotate.models import Phase, Role, Settlement
 from annotate.rules.disagreement import ELSEWHERE
 from annotate.rules.lanes import Mark, laned
@@ -311,7 +311,8 @@ def posted_label(post, card):
     """A label as it was typed, for show; None where it cannot be read."""
     try:
         label = card.item.kind.read_form(post, card.schema)
-        return card.item.kind.dump(card.item.kind.parse(label, card.schema, card.item.text))
+        label = parsed(card.item.kind, label, card.schema, text=card.item.text, shown=card.item.shown)
+        return card.item.kind.dump(label)
     except LabelError:
         return None
 
