@@ -114,6 +114,7 @@ class BlindItem:
     project_slug: str
     project_titles: tuple[str, str]
     is_synthetic: bool
+    is_closed: bool
     kind: TaskKind
     phase: str
     language: str
@@ -285,6 +286,7 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         project_slug=row.project_slug,
         project_titles=(row.title_en, row.title_zh),
         is_synthetic=row.is_synthetic,
+        is_closed=row.project_closed_at is not None,
         kind=kind,
         phase=row.phase,
         language=row.language,
@@ -425,13 +427,14 @@ def progress_of(row: queries.OwnRow, pace: queries.Pace | None) -> Progress:
     if pace is None:
         return Progress(row.sequence, None, None, row.order + 1, None, None)
     left = pace.n_planned - row.order
+    is_over = pace.seconds is None or row.closed_at is not None
     return Progress(
         sequence=row.sequence,
         place=pace.place_in_trace,
         n_places=pace.n_in_trace,
         order=row.order + 1,
         n_planned=pace.n_planned,
-        minutes_left=None if pace.seconds is None else max(1, round(left * pace.seconds / 60)),
+        minutes_left=None if is_over else max(1, round(left * pace.seconds / 60)),
     )
 
 
@@ -446,6 +449,7 @@ class OwnProject:
     open_lead: bool
     is_paused: bool
     is_pool: bool
+    is_closed: bool
 
     @property
     def may_label(self) -> bool:
@@ -463,6 +467,7 @@ def own_projects(person) -> list[OwnProject]:
             open_lead=row.project.open_lead,
             is_paused=row.paused_at is not None,
             is_pool=row.project.assigning == Assigning.POOL,
+            is_closed=row.project.closed_at is not None,
         )
         for row in queries.memberships_of(person)
     ]

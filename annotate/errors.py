@@ -1,6 +1,6 @@
 """What a caller may have to handle, one exception each. Sentences are for the person concerned."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from annotate.traces.base import Problem
 
@@ -52,6 +52,16 @@ class JobFailed(Exception):
         super().__init__(sentence)
         self.sentence = sentence
         self.again = again
+
+
+class Later(Exception):
+    """A job cannot be done yet, which is no fault of its own: it goes back and waits so long. `sentence` is a message
+    id that says what for."""
+
+    def __init__(self, after: timedelta, sentence: str = ""):
+        super().__init__(sentence)
+        self.after = after
+        self.sentence = sentence
 
 
 class LeaseLost(Exception):

@@ -16,7 +16,6 @@ from annotate.models import (
     Membership,
     Phase,
     Project,
-    Protocol,
     Role,
     Round,
     Settlement,
@@ -267,8 +266,3 @@ def waiting_for(item_id: int) -> int:
         round__closed_at=None,
         state__in=[Assignment.State.LOCKED, Assignment.State.OPEN],
     ).count()
-
-
-def newest_protocol(project: Project) -> Protocol:
-    """One statement."""
-    return Protocol.objects.filter(project=project).latest("number")

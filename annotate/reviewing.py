@@ -65,11 +65,11 @@ def may_settle(part: Membership) -> bool:
 def refresh_queue(project: Project) -> int:
     """Work out anew how far apart labels are where they changed, of as many items as one can wait for; returns how many
     are left to a job. Safe to run by two at once."""
-    changed = review_queries.changed_items(project)
+    changed = sorted(review_queries.changed_items(project), key=attrgetter("last_annotation"))
     compare(project, changed[:AT_ONCE])
     left = changed[AT_ONCE:]
     if left:
-        key = f"{KIND}:{project.pk}:{max(one.last_annotation for one in changed)}"
+        key = f"{KIND}:{project.pk}:{left[-1].last_annotation}"  # one job, until somebody answers again
         with transaction.atomic():
             work.add_work(kind=KIND, key=key, payload={}, lane=f"{KIND}:{project.pk}", project=project)
     return len(left)
@@ -142,13 +142,15 @@ def show_queue(
     project = part.project
     n_left = refresh_queue(project)
     kind = kind_of(project.kind)
-    schema = review_queries.newest_protocol(project).label_schema or kind.schema
+    schemas = [one.label_schema or kind.schema for one in reversed(queries.protocols_of(project.pk))]
     return Queue(
         rows=review_queries.queue_rows(
             project, state=state, phase=phase, measure=measure, first=first, limit=limit
         ),
         counts=review_queries.queue_counts(project),
-        measures={one.name: one.title for one in (*kind.measures(schema), *kind.sets(schema))},
+        measures={
+            one.name: one.title for schema in schemas for one in (*kind.measures(schema), *kind.sets(schema))
+        },
         n_left=n_left,
     )
 
@@ -459,6 +461,8 @@ def send_back(
         if not constant_time_compare(seen, card.seen):
             raise AnswersChanged
         check_reason(reason)
+        if not set(names) <= {one.name for one in card.answers}:
+            raise Refused(UNKNOWN_NAME)
         ids = [one.id for one in card.answers if one.name in names]
         assignments = assigning.give_for_another_look(project=project, annotations=ids, now=now)
         SentBack.objects.filter(assignment__in=assignments).delete()  # of before somebody left and came back
@@ -540,6 +544,12 @@ OTHER_LABELS = Problem(
     field="answer",
     expected=gettext_noop("This answer was given under labels that the question has no more."),
     remedy=gettext_noop("Choose another, or write one."),
+)
+UNKNOWN_NAME = Problem(
+    code="unknown_value",
+    field="names",
+    expected=gettext_noop("Answers of this item, by the letters that it shows them under."),
+    remedy=gettext_noop("Choose one of them."),
 )
 SENT_WITHOUT_REASON = Problem(
     code="missing_field",

@@ -125,11 +125,15 @@ class Gap:
     at: datetime
 
 
-def gaps_of(project: Project, *, protocol: int | None = None, limit: int | None = None) -> list[Gap]:
-    """The gaps that were met in one protocol or in any, newest first: one statement."""
+def gaps_of(
+    project: Project, *, protocol: int | None = None, before: int | None = None, limit: int | None = None
+) -> list[Gap]:
+    """The gaps that were met in one protocol or in any, newest first, or those before one: one statement."""
     rows = Post.objects.filter(round__project=project, purpose=Post.Purpose.GAP).order_by("-pk")
     if protocol is not None:
         rows = rows.filter(protocol__number=protocol)
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
     values = rows.values_list(
         *("pk", "item", "item__trace__source_id", "item__anchor", "author__code", "protocol__number", "text"),
         "created_at",
@@ -156,9 +160,13 @@ class GapSettled:
     at: datetime
 
 
-def settled_for_gaps(project: Project, *, limit: int | None = None) -> list[GapSettled]:
-    """Newest first: one statement."""
+def settled_for_gaps(
+    project: Project, *, before: int | None = None, limit: int | None = None
+) -> list[GapSettled]:
+    """Newest first, or those before one: one statement."""
     rows = Settlement.objects.filter(item__project=project, cause=Settlement.Cause.GUIDELINE, is_current=True)
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
     values = rows.order_by("-pk").values_list(
         *("pk", "item", "item__trace__source_id", "item__anchor", "protocol__number", "note", "created_at")
     )

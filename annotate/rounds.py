@@ -12,12 +12,13 @@ from itertools import groupby
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils.translation import gettext
 
 from annotate import assigning, people, queries, round_queries
 from annotate.blind import OpenAssignment
 from annotate.errors import NotYours, Refused
-from annotate.kinds.base import Measure
+from annotate.kinds.base import LabelError, Measure
 from annotate.kinds.registry import kind_of
 from annotate.models import Assignment, Event, Item, Membership, Person, Phase, Post, Project, Round
 from annotate.rules.looking_again import WHICH, is_chosen
@@ -162,10 +163,16 @@ def rate_of(measures: Sequence[Measure], name: str, category: str) -> Callable[[
 # The thread of an item, and gaps in the guideline
 
 
-def has_posted(*, annotator: Person, assignment_id: str, key: str, purpose: str = "thread") -> bool:
-    """Whether a post of this key is stored, whatever has become of the item since."""
+def has_posted(
+    *, annotator: Person, assignment_id: str, key: str, purpose: str = "thread", project: str | None = None
+) -> bool:
+    """Whether a post of this key on an item of one's own is stored, in any project or in this one, whatever has become
+    of the item since."""
     mine = Post.objects.filter(author__person=annotator, key=key, purpose=purpose)
-    return mine.filter(item__assignments__public_id=assignment_id).exists()
+    if project is not None:
+        mine = mine.filter(author__project__slug=project)
+    own = {"item__assignments__public_id": assignment_id, "item__assignments__annotator": F("author")}
+    return mine.filter(**own).exists()
 
 
 def post_in_thread(*, assignment: OpenAssignment, key: str, text: str) -> None:
@@ -185,15 +192,20 @@ def report_gap(*, assignment: OpenAssignment, key: str, text: str, protocol: str
 
 
 def store_post(assignment: OpenAssignment, key: str, text: str, purpose: str, **more: Any) -> None:
-    """Once for a key: sent twice at the same moment it is stored once and told as stored to both."""
+    """Once for a key: sent twice at the same moment it is stored once and told as stored to both. LabelError for a key
+    that another post of theirs has."""
     row = Assignment.objects.get(pk=assignment.id)
     given = {"item_id": row.item_id, "round_id": row.round_id, "purpose": purpose, "text": text, **more}
     try:
         with transaction.atomic():
             Post.objects.create(author_id=row.annotator_id, key=key, **given)
     except IntegrityError:
-        if not Post.objects.filter(author=row.annotator_id, key=key, purpose=purpose).exists():
+        mine = Post.objects.filter(author=row.annotator_id, key=key)
+        stored = mine.values_list("item", "purpose").first()
+        if stored is None:
             raise
+        if stored != (row.item_id, purpose):
+            raise LabelError(KEY_TAKEN) from None
 
 
 def change_note_of(project: Project, *, gap: Sequence[int], settled: Sequence[int]) -> str:
@@ -215,6 +227,12 @@ def unknown_choice() -> Problem:
     )
 
 
+KEY_TAKEN = Problem(
+    code="key_taken",
+    field="key",
+    expected=gettext_noop("A key of its own for each post; this one stands for another."),
+    remedy=gettext_noop("Send it again with a new key."),
+)
 NO_SUCH_TYPE = Problem(
     code="unknown_category",
     field="label",

@@ -10,7 +10,7 @@ from django.db import connection
 from annotate import importing, pools, reviewing, waking, work
 
 log = logging.getLogger(__name__)
-SWEEP_SECONDS = 15
+SWEEP_SECONDS, LEAST_SWEEP_SECONDS = 15, 1
 END_SECONDS = 8
 
 HANDLERS_OF = [importing, reviewing]
@@ -30,7 +30,8 @@ def drain():
 
 
 class Sweeper(threading.Thread):
-    """Sweeps every 15 seconds. What there is to do then is done beside it, so that a long job holds up no sweep."""
+    """Sweeps every 15 seconds, and when the next lease ends, if that is sooner. What there is to do then is done beside
+    it, so that a long job holds up no sweep."""
 
     def __init__(self):
         super().__init__(name="sweeper", daemon=True)
@@ -40,13 +41,15 @@ class Sweeper(threading.Thread):
 
     def run(self):
         while not self.ending.is_set():
+            pause = SWEEP_SECONDS
             try:
                 self.sweep()
+                pause = pause_before_next(work.seconds_to_next_end())
             except Exception:
                 log.exception("A sweep failed; the next one comes in %s seconds.", SWEEP_SECONDS)
             finally:
                 connection.close()
-            self.ending.wait(SWEEP_SECONDS)
+            self.ending.wait(pause)
 
     def sweep(self):
         swept = work.sweep()
@@ -63,6 +66,13 @@ class Sweeper(threading.Thread):
         for thread in (self, self.drainer):
             if thread and thread.is_alive():
                 thread.join(END_SECONDS)
+
+
+def pause_before_next(seconds_to_end):
+    """A job whose lease is short is taken over as soon as that is over."""
+    if seconds_to_end is None:
+        return SWEEP_SECONDS
+    return min(max(seconds_to_end + 0.2, LEAST_SWEEP_SECONDS), SWEEP_SECONDS)
 
 
 SWEEPER = Sweeper()

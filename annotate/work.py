@@ -24,7 +24,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from annotate import waking
-from annotate.errors import JobFailed, LeaseLost, Stopping
+from annotate.errors import JobFailed, Later, LeaseLost, Stopping
 from annotate.models import Person, Project, Work, WorkGroup
 from annotate.prepared import PreparedInsert, PreparedRead, PreparedUpdate, place
 from annotate.traces.base import gettext_noop
@@ -55,6 +55,8 @@ STOPPING = threading.Event()
 Handler = Callable[["Job"], dict[str, Any] | None]
 """Returns the result; None where it finished the job itself, in the transaction that recorded what came of it."""
 HANDLERS: dict[str, Handler] = {}
+DRIVEN: set[str] = set()
+"""Kinds whose jobs another job does, which claims them by its own kind and group; nobody else may."""
 TIDIERS: list[Callable[[], int]] = []
 
 
@@ -66,6 +68,12 @@ def handles(kind: str) -> Callable[[Handler], Handler]:
         return handler
 
     return register
+
+
+def driven(kind: str) -> str:
+    """Register a kind whose jobs wait for the job that drives them."""
+    DRIVEN.add(kind)
+    return kind
 
 
 def tidies(tidier: Callable[[], int]) -> Callable[[], int]:
@@ -87,11 +95,13 @@ def add_work(
     person: Person | None = None,
     n_total: int | None = None,
     max_attempts: int = 3,
+    priority: int = 0,
 ) -> Work:
     """A job, as part of the caller's transaction; when that is committed a worker is woken. A key that is there already
     gives the job that has it. What people wait for has priority 0."""
     given = {"kind": kind, "payload": payload, "lane": lane, "project": project, "person": person}
-    row, _ = Work.objects.get_or_create(key=key, defaults={**given, "n_total": n_total, "max_attempts": max_attempts})
+    given |= {"n_total": n_total, "max_attempts": max_attempts, "priority": priority}
+    row, _ = Work.objects.get_or_create(key=key, defaults=given)
     transaction.on_commit(waking.wake, robust=True)
     return row
 
@@ -179,10 +189,10 @@ def taking(kinds: tuple[str, ...]) -> PreparedUpdate:
     return PreparedUpdate(build)
 
 
-def claim(group: WorkGroup | None = None) -> "Job | None":
+def claim(group: WorkGroup | None = None, kinds: tuple[str, ...] = ()) -> "Job | None":
     """The oldest of the most urgent jobs that can be claimed, now this worker's; None where there is none. With a
-    group only one of its jobs."""
-    kinds = tuple(sorted(HANDLERS))
+    group only one of its jobs, with kinds only one of these: what is driven is claimed no other way."""
+    kinds = kinds or tuple(sorted(HANDLERS))
     waiting = candidates(kinds, group is not None)
     while kinds and (rows := waiting.rows(**({} if group is None else {"group": group.pk}))):
         for pk, attempts in rows:
@@ -205,6 +215,8 @@ class Job:
 
     def __init__(self, row: Work, number: int) -> None:
         self.row, self.number = row, number
+        self.lease = LEASE
+        """A handler that another worker is to take over from sooner may shorten it."""
         self.next_word = 0.0
 
     def write(self, **fields: Any) -> None:
@@ -213,7 +225,7 @@ class Job:
             raise LeaseLost(f"work {self.row.pk}, claim {self.number}")
 
     def extend(self, **fields: Any) -> None:
-        self.write(lease_until=Now() + LEASE, **fields)
+        self.write(lease_until=Now() + self.lease, **fields)
 
     def progress(self, n_done: int, n_total: int | None = None, *, at_once: bool = False) -> None:
         """A word that the job goes on, and how far it is: may be said as often as one likes, and has to be said within
@@ -234,7 +246,7 @@ class Job:
         is_over = threading.Event()
 
         def keep() -> None:
-            while not is_over.wait(LEASE.total_seconds() / 3):
+            while not is_over.wait(self.lease.total_seconds() / 3):
                 try:
                     self.extend()
                 except LeaseLost:  # the next word of the job itself meets it too
@@ -266,9 +278,11 @@ class Job:
         self.write(state=State.DEAD, lease_until=None, error=sentence, ended_at=Now())
         return State.DEAD
 
-    def give_back(self) -> State:
-        """As it was; this attempt was no fault of the job, so it may have one more."""
-        self.write(state=State.WAITING, lease_until=None, max_attempts=F("max_attempts") + 1)
+    def give_back(self, after: timedelta = timedelta(0), sentence: str = "") -> State:
+        """As it was, to be done after a while; this attempt was no fault of the job, so it may have one more."""
+        not_before = Now() + after if after else None
+        more = F("max_attempts") + 1
+        self.write(state=State.WAITING, lease_until=None, not_before=not_before, error=sentence, max_attempts=more)
         return State.WAITING
 
 
@@ -280,23 +294,26 @@ def pause_after(attempts: int) -> timedelta:
 # Doing
 
 
-def run(job: Job) -> State | None:
-    """Do a claimed job; the state it is in afterwards, None where that is for another worker to say."""
+def run(job: Job, handler: Handler | None = None) -> State | None:
+    """Do a claimed job, one that is driven by the handler that its driver has; the state it is in afterwards, None
+    where that is for another worker to say."""
     try:
-        return attempt(job)
+        return attempt(job, handler or HANDLERS[job.row.kind])
     except LeaseLost as lost:
         log.warning("A job was taken over before it was done: %s.", lost)
         return None
 
 
-def attempt(job: Job) -> State:
+def attempt(job: Job, handler: Handler) -> State:
     try:
-        result = HANDLERS[job.row.kind](job)
+        result = handler(job)
         return State.DONE if result is None else job.finish(result)
     except LeaseLost:
         raise
     except Stopping:
         return job.give_back()
+    except Later as later:
+        return job.give_back(later.after, later.sentence)
     except KeyboardInterrupt:
         job.give_back()
         raise
@@ -332,13 +349,56 @@ class Swept:
     unknown_kinds: tuple[str, ...]
 
 
+def give_up_the_dead() -> int:
+    """Give up jobs whose last worker died; how many."""
+    dead = Work.objects.filter(state=State.RUNNING, lease_until__lt=Now(), attempts__gte=F("max_attempts"))
+    return dead.update(state=State.DEAD, error=WORKER_DIED, lease_until=None, ended_at=Now())
+
+
+def end_leases(group: WorkGroup, kind: str) -> int:
+    """Say that nobody works on these jobs of a group any more, which only their one driver can know; how many."""
+    jobs = Work.objects.filter(group=group, kind=kind, state=State.RUNNING, lease_until__gte=Now())
+    return jobs.update(lease_until=Now() - timedelta(seconds=1))
+
+
+def extend_all(jobs: Iterable["Job"]) -> None:
+    """Extend what is under way in one statement; who was taken over hears of it at its own next word."""
+    ids = [job.row.pk for job in jobs]
+    if ids:
+        Work.objects.filter(pk__in=ids, state=State.RUNNING).update(lease_until=Now() + LEASE)
+
+
+def is_claimable_before(priority: int) -> bool:
+    """Whether a more urgent job waits for a worker."""
+    return claimable().filter(priority__lt=priority).exists()
+
+
+def waits_in_lane(row: Work) -> bool:
+    """Whether another job waits for this one's lane."""
+    return Work.objects.filter(lane=row.lane, state=State.WAITING).exclude(pk=row.pk).exists()
+
+
+def claim_this(row: Work) -> "Job | None":
+    """This very job, if it can be claimed now."""
+    kinds = (row.kind,)
+    attempts = claimable(kinds).filter(pk=row.pk).values_list("attempts", flat=True).first()
+    if attempts is None or not take(row.pk, attempts, kinds):
+        return None
+    return Job(Work.objects.select_related("project", "person", "group").get(pk=row.pk), attempts + 1)
+
+
+def seconds_to_next_end() -> float | None:
+    """Until the first lease ends of those that may go on; None where nothing is under way."""
+    running = Work.objects.filter(state=State.RUNNING, kind__in=list(HANDLERS))
+    left = running.order_by("lease_until").annotate(now=Now()).values_list("lease_until", "now").first()
+    return None if left is None or left[0] is None else (left[0] - left[1]).total_seconds()
+
+
 def sweep() -> Swept:
     """Give up jobs whose last worker died, remove what ended jobs left, and say what there is to do. Several at once do
     no harm."""
-    n_dead = Work.objects.filter(state=State.RUNNING, lease_until__lt=Now(), attempts__gte=F("max_attempts")).update(
-        state=State.DEAD, error=WORKER_DIED, lease_until=None, ended_at=Now()
-    )
-    unknown = Work.objects.filter(state=State.WAITING).exclude(kind__in=HANDLERS)
+    n_dead = give_up_the_dead()
+    unknown = Work.objects.filter(state=State.WAITING).exclude(kind__in=[*HANDLERS, *DRIVEN])
     return Swept(
         n_dead=n_dead,
         n_tidied=tidy(),

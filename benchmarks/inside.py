@@ -32,7 +32,7 @@ def main(words):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
-    actions |= {"voted": voted, "seal": seal, "judge": judge, "pool": pool, "places": places}
+    actions |= {"voted": voted, "seal": seal, "judge": judge, "pool": pool, "places": places, "ask": ask}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -223,6 +223,40 @@ def judge():
         "seconds": (times[-1] - run.started_at).total_seconds(),
         "first_tenth": (times[tenth] - times[0]).total_seconds(),
         "last_tenth": (times[-1] - times[-1 - tenth]).total_seconds(),
+    }
+
+
+def ask(address, judge, concurrency, per_minute):
+    """Start a run of a judge that asks the model at an address, and wait until the workers are through with it: what it
+    took."""
+    from annotate.models import Project
+    from scoring.asking import Cap
+    from scoring.call_queries import asked_by
+    from scoring.models import Call, Endpoint, Verdict
+    from scoring.running import Asking, run_progress, start_run
+
+    project = Project.objects.get(slug=PROJECT)
+    bounds = {"concurrency": int(concurrency), "per_minute": int(per_minute), "deadline_seconds": 30}
+    endpoint = Endpoint.objects.create(project=project, name="measured", address=address, model="scripted", **bounds)
+    asking = Asking(endpoint, Cap(calls=1_000_000), reuse=False)
+    run = start_run(person=None, project=project, judge=judge, asking=asking)
+    while (progress := run_progress(run)).state == "running":
+        time.sleep(1)
+    sums = asked_by([run.pk])[run.pk]
+    times = Verdict.objects.filter(run=run).order_by("created_at").values_list("created_at", flat=True)
+    pairs = list(Verdict.objects.filter(run=run).values_list("item", "sample"))
+    return {
+        "state": progress.state,
+        "items": run.n_items,
+        "verdicts": len(pairs),
+        "doubled": len(pairs) - len(set(pairs)),
+        "given_up": progress.n_dead,
+        "unreadable": progress.n_unreadable,
+        "needed": Call.objects.filter(run=run, attempt=1).count(),
+        "recorded": sums.n_calls,
+        "requests": sums.n_requests,
+        "lost": sums.n_lost,
+        "seconds": (list(times)[-1] - run.started_at).total_seconds(),
     }
 
 

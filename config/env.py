@@ -44,6 +44,17 @@ def words(name: str, default: list[str]) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()] or default
 
 
+def places(name: str) -> list[str]:
+    """A comma-separated list of hosts, each with its port; an IPv6 address in brackets."""
+    found = [word.lower() for word in words(name, [])]
+    for word in found:
+        parts = urlsplit(f"//{word}")
+        is_place = parts.netloc == word and "@" not in word and parts.hostname and has_port_or_none(parts)
+        if not is_place or parts.port is None:
+            raise EnvironmentRefused(name, f"{word!r} is no HOST:PORT.", "Name each host with its port.")
+    return found
+
+
 def data_folder(root: Path) -> Path:
     """Where database, secret key, uploads and releases lie."""
     return Path(os.environ.get("SIGHTLINE_DATA") or root / "data").absolute()

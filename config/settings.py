@@ -157,6 +157,11 @@ IMPORT_MAX_UNPACKED_BYTES = env.number("IMPORT_MAX_UNPACKED_BYTES", 2 * 1024**3)
 IMPORT_MAX_PACKED_FILES = env.number("IMPORT_MAX_PACKED_FILES", 50_000)
 IMPORT_MAX_RATIO = env.number("IMPORT_MAX_RATIO", 200)
 
+# Where models may be asked (scoring/llm_addresses.py): public servers over https, and what is named or opened here.
+LLM_ALLOWED_HOSTS = env.places("LLM_ALLOWED_HOSTS")
+LLM_ALLOW_LOOPBACK = env.flag("LLM_ALLOW_LOOPBACK")
+RECORDED_FOLDER = DATA_FOLDER / "recorded"
+
 # Trace files that leads upload: each is written straight to its place, and no other request may bring a file.
 UPLOADS_FOLDER = DATA_FOLDER / "uploads"
 UPLOAD_MAX_BYTES = env.number("SIGHTLINE_UPLOAD_MAX_BYTES", 2 * 1024**3)

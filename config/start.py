@@ -62,6 +62,7 @@ def say(*lines):
 
 
 def manage(data, words):
+    allow_models_beside("127.0.0.1")
     if needs_database(words):
         migrate(data)
     os.execv(sys.executable, [*MANAGE, *words])
@@ -104,6 +105,7 @@ def serve(data, *, host, port, demo):
     refuse_served(data)
     refuse_taken_port(host, port)
     allow_host(host)
+    allow_models_beside(host)
     with held(data):
         serve_alone(data, host=host, port=port, demo=demo)
 
@@ -202,6 +204,12 @@ def refuse_demo_present(host):
             f"others. Choose another data folder: ./run --no-demo --data DIR --host {host}",
         )
         raise SystemExit(1)
+
+
+def allow_models_beside(host):
+    """At a desk, models that run beside the site may be asked; where others reach it, the operator names them."""
+    if not way_for_others(host):
+        os.environ.setdefault("LLM_ALLOW_LOOPBACK", "1")
 
 
 def way_for_others(host):

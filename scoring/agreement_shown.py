@@ -111,6 +111,10 @@ class MeasurePart:
     confusion_file: str
 
 
+MOST_SHARES = 12
+"""Of a measure with more categories, as a long scale has them, those that nobody chose are left out."""
+
+
 def measure_part(project: Project, report: AgreementReport, one: MeasureReport) -> MeasurePart:
     links = Links(project, filters_of(report), one.measure.name)
     said = agreement_words.measure_words(one)
@@ -126,6 +130,7 @@ def measure_part(project: Project, report: AgreementReport, one: MeasureReport) 
                 links.items(column=each.category) if each.n_ratings else "",
             )
             for each in one.panel.prevalence
+            if each.n_ratings or len(one.panel.prevalence) <= MOST_SHARES
         ),
         axis=axis_rows(one, links),
         tables=linked_tables(one, links),

@@ -378,7 +378,7 @@ def round_numbered(project: Project, number: int) -> report_queries.NumberedRoun
 
 def chosen_run(project: Project, phase: str, number: int | None) -> Run | None:
     """The run of this number, or the newest with verdicts of the phase, if any."""
-    runs = report_queries.runs_with_verdicts(project, phase=phase)
+    runs = report_queries.runs_to_compare(project, phase=phase)
     if number is None:
         return runs[0] if runs else None
     found = next((run for run in runs if run.number == number), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate.lead_queries import RATING_ROUNDS
 from annotate.models import Annotation, Assignment, Item, Post, Project
-from scoring.models import Verdict
+from scoring.models import Flag, Verdict
 
 N_VERDICTS = 50
 
@@ -103,6 +103,7 @@ class SaidOfItem:
     values: dict[str, Any]
     spans: tuple[dict[str, Any], ...]
     answer: str
+    is_proof: bool
     at: datetime
 
 
@@ -112,7 +113,8 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
         Verdict.objects.filter(item=item_id)
         .order_by("-run__number", "sample")
         .values_list(
-            *("run__number", "run__judge__name", "run__version", "sample", "label", "finding", "created_at"),
+            *("run__number", "run__judge__name", "run__version", "sample", "label", "finding"),
+            *("run__is_proof", "created_at"),
         )[:N_VERDICTS]
     )
     return [
@@ -120,9 +122,10 @@ def verdicts_of_item(item_id: int) -> list[SaidOfItem]:
             *(run, judge, version, sample, label, finding.get("values") or {}),
             spans=tuple((label or finding).get("spans") or ()),
             answer=finding.get("unreadable") or "",
+            is_proof=is_proof,
             at=at,
         )
-        for run, judge, version, sample, label, finding, at in rows
+        for run, judge, version, sample, label, finding, is_proof, at in rows
     ]
 
 
@@ -137,3 +140,38 @@ def compared_labels(items: list[int], *, round: int | None = None) -> list[tuple
         **(blind if round is None else {"assignment__round__number": round}),
     ).order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
     return list(rows.values_list("assignment__item", "protocol__number", "assignment__annotator__code", "label"))
+
+
+READER = "reader"
+
+
+def reading_verdict(project: Project, item_id: int, *, run: int | None, sample: int = 0) -> Verdict | None:
+    """What the reader said of an item in this run, or in the newest that has said something: one statement."""
+    found = Verdict.objects.filter(
+        item=item_id, item__project=project, run__project=project, run__judge__name=READER, sample=sample
+    )
+    found = found if run is None else found.filter(run__number=run)
+    return found.select_related("run__judge").order_by("-run__number").first()
+
+
+def readings_of(project: Project, item_id: int) -> list[tuple[int, int]]:
+    """Run and sample of every verdict of the reader on an item, the newest first; at most N_VERDICTS: one statement."""
+    found = Verdict.objects.filter(item=item_id, item__project=project, run__judge__name=READER)
+    return list(found.order_by("-run__number", "sample").values_list("run__number", "sample")[:N_VERDICTS])
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFlag:
+    """A lead's word on a question, from 0, or on its quote."""
+
+    place: int
+    what: str
+    note: str
+    who: str
+    at: datetime
+
+
+def flags_of(verdict_id: int) -> list[GivenFlag]:
+    """One statement."""
+    rows = Flag.objects.filter(verdict=verdict_id).order_by("place", "what")
+    return [GivenFlag(*row) for row in rows.values_list("place", "what", "note", "person__username", "created_at")]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.http import Http404
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from annotate.errors import Refused
@@ -24,6 +24,12 @@ from scoring.judges.registry import all_judges
 from scoring.views import filters_in
 
 STEPS = ("previous", "next")
+LISTS = {
+    "errors": gettext_noop("Against the record, or not in it"),
+    "omissions": gettext_noop("Results left out"),
+    "downplayed": gettext_noop("Problems hidden or softened"),
+}
+"""What a checker lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,21 @@ class ShownVerdict:
 
     @property
     def values(self) -> list[tuple[str, str]]:
-        """What the judge found, as it is stored."""
+        """What the judge found, as it is stored; questions and lists are shown by themselves."""
         return [
             (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
             for name, value in self.said.values.items()
+            if name != "questions" and name not in LISTS
         ]
+
+    @property
+    def is_reading(self) -> bool:
+        return self.said.judge == item_queries.READER
+
+    @property
+    def lists(self) -> list[tuple[str, list[str]]]:
+        """What a checker lists, by what it is."""
+        return [(gettext(title), self.said.values[name]) for name, title in LISTS.items() if name in self.said.values]
 
 
 @require_safe
@@ -64,17 +80,19 @@ def show_item(request, project, item_id):
     facts = item_queries.item_facts(project, item_id)
     if facts is None:
         raise Http404
-    labels = named(item_queries.labels_of_item(item_id), comparing.schemas_of(project))
+    schemas = comparing.schemas_of(project)
+    labels = named(item_queries.labels_of_item(item_id), schemas)
     verdicts = [ShownVerdict(judge_title(one.judge), one) for one in item_queries.verdicts_of_item(item_id)]
     marks = [mark for one in labels for mark in marks_of(one.who, one.given.label.get("spans") or ())]
-    marks += [mark for one in verdicts[:1] for mark in marks_of(gettext("judge"), one.said.spans)]
+    labelled = [one for one in verdicts if one.said.label]
+    marks += [mark for one in labelled[:1] for mark in marks_of(gettext("judge"), one.said.spans)]
     context = {
         "project": project,
         "title": title_of(project),
         "item": item,
         "facts": facts,
         "phase_words": Phase(facts.phase).label,
-        "reply": laned(item.pieces, marks),
+        "reply": laned(item.pieces, marks, item.kind.looks([schemas[number] for number in sorted(schemas)])),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
         "labels": labels,
         "problems": item_queries.problems_of_item(item_id),

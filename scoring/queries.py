@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from annotate import queries
-from annotate.models import File, Item, Message, Project, Work
+from annotate.models import File, Item, Message, Project, Work, WorkGroup
 from annotate.prepared import PreparedRead, place
 from annotate.traces import base
 from scoring.models import Run, Verdict
@@ -103,7 +103,8 @@ def newest_schema(project_id: int) -> dict[str, Any]:
 
 def runs_of(project: Project) -> QuerySet[Run]:
     """Newest first."""
-    return Run.objects.filter(project=project).select_related("judge", "group", "person").order_by("-number")
+    rows = Run.objects.filter(project=project).select_related("judge", "group", "person", "endpoint")
+    return rows.order_by("-number")
 
 
 def jobs_by_state(groups: Iterable[int]) -> dict[int, Counter[str]]:
@@ -113,6 +114,13 @@ def jobs_by_state(groups: Iterable[int]) -> dict[int, Counter[str]]:
     for group, state, n in rows.order_by():
         counts[group][state] = n
     return counts
+
+
+GROUP_STATE = PreparedRead(lambda: WorkGroup.objects.filter(pk=place("group")).values_list("state"))
+
+
+def group_state(group_id: int) -> str:
+    return GROUP_STATE.rows(group=group_id)[0][0]
 
 
 def unreadable_of(runs: Iterable[int]) -> Counter[int]:

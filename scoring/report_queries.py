@@ -8,6 +8,7 @@ from django.db.models import Count, Exists, ExpressionWrapper, F, Max, Model, Ou
 
 from annotate.lead_queries import RATING_ROUNDS
 from annotate.models import Annotation, Assignment, Event, Item, Post, Project, Round
+from scoring.judges.registry import gives_labels
 from scoring.label_queries import WithoutFields
 from scoring.models import Report, Run, Verdict
 
@@ -18,9 +19,16 @@ PLACES = {"language": "trace__language", "area": "trace__area", "cluster": "clus
 
 
 def runs_with_verdicts(project: Project, *, phase: str) -> list[Run]:
-    """Runs that said something of a phase, newest first."""
+    """Runs that said something of a phase, newest first; none of a trial of prompts, which judges a few items only, and
+    no proof of the wire, which is no result."""
     verdicts = Verdict.objects.filter(run=OuterRef("pk"), item__phase=phase, sample=SAMPLE)
-    return list(Run.objects.filter(Exists(verdicts), project=project).select_related("judge").order_by("-number"))
+    runs = Run.objects.filter(Exists(verdicts), project=project, is_proof=False, trial_as_old=None, trial_as_new=None)
+    return list(runs.select_related("judge").order_by("-number"))
+
+
+def runs_to_compare(project: Project, *, phase: str) -> list[Run]:
+    """Those of them whose verdicts are labels: one statement."""
+    return [run for run in runs_with_verdicts(project, phase=phase) if gives_labels(run.judge.name)]
 
 
 class VerdictRow(NamedTuple):

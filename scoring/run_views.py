@@ -1,5 +1,6 @@
 """A lead's pages of judges: starting a run, how far it is, and what became of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,10 +15,12 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import queries, running
+from scoring import call_queries, endpoint_queries, estimating, queries, running
+from scoring.asking import Cap, proposed_cap
 from scoring.judges.registry import all_judges, judges_for
-from scoring.models import Run
-from scoring.running import RunProgress
+from scoring.models import Call, Endpoint, Run
+from scoring.run_forms import cap_from, chosen_from, query_of
+from scoring.running import Asking, RunProgress
 
 N_RUNS, N_DEAD = 25, 50
 LONG_WAIT = timedelta(minutes=1)
@@ -61,8 +64,9 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
         "project": project,
         "title": title_of(project),
         "judges": judges_for(project.kind),
+        "endpoints": list(endpoint_queries.endpoints_of(project)),
         "phases": Phase.choices,
-        "chosen": chosen or {"judge": "", "phases": [Phase.MAIN]},
+        "chosen": chosen or {"judge": "", "endpoint": "", "phases": [Phase.MAIN]},
         "runs": [listed(run, progress[run.pk]) for run in runs[:N_RUNS]],
         "newer": page - 1 if page > 1 else None,
         "older": page + 1 if len(runs) > N_RUNS else None,
@@ -72,17 +76,67 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
 
 @require_POST
 def start_run(request, project):
-    """Every item of the chosen phases gets a verdict, in the background."""
+    """Every item of the chosen phases gets a verdict, in the background. Where a model is to be asked, the next page
+    says first what that will take, and asks for a cap."""
     project = led_project(request, project)
-    chosen = {"judge": request.POST.get("judge", ""), "phases": request.POST.getlist("phases")}
+    chosen = chosen_from(request.POST)
+    spec = all_judges().get(chosen["judge"])
+    asks, has_cap = spec is not None and spec.asks, "cap_calls" in request.POST
+    if asks and not has_cap:
+        return redirect(f"{reverse('scoring:plan_run', args=[project.slug])}?{query_of(chosen)}")
     try:
-        run = running.start_run(person=request.user, project=project, **chosen)
+        asking = Asking(chosen["endpoint"], cap_from(request.POST), chosen["reuse"]) if asks else None
+        run = running.start_run(
+            person=request.user,
+            project=project,
+            judge=chosen["judge"],
+            phases=chosen["phases"],
+            n_samples=chosen["n_samples"],
+            asking=asking,
+        )
+    except NotYours:
+        raise Http404 from None
+    except Refused as refusal:
+        if asks:
+            return planned(request, project, chosen, refusal.problem, request.POST)
+        context = runs_page(project, problem=refusal.problem, chosen=chosen)
+        return render(request, "scoring/list_runs.html", context, status=422)
+    return redirect("scoring:show_run", project=project.slug, number=run.number)
+
+
+@require_safe
+def plan_run(request, project):
+    """What a run that asks a model will take, before anything is sent."""
+    project = led_project(request, project)
+    if "judge" not in request.GET:
+        return redirect("scoring:list_runs", project=project.slug)
+    return planned(request, project, chosen_from(request.GET))
+
+
+def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | None = None) -> HttpResponse:
+    """The page with the estimate and the caps; what does not go is said above the form that it was chosen in."""
+    try:
+        estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
         context = runs_page(project, problem=refusal.problem, chosen=chosen)
         return render(request, "scoring/list_runs.html", context, status=422)
-    return redirect("scoring:show_run", project=project.slug, number=run.number)
+    names = ("cap_calls", "cap_tokens", "cap_cost")
+    caps = {name: posted.get(name, "") for name in names} if posted else {"cap_calls": proposed_cap(estimate)}
+    titles = dict(Phase.choices)
+    context = {
+        "project": project,
+        "title": title_of(project),
+        "spec": all_judges()[chosen["judge"]],
+        "chosen": chosen,
+        "phases": ", ".join(str(titles[phase]) for phase in chosen["phases"]),
+        "estimate": estimate,
+        "caps": caps,
+        "most_samples": running.MOST_SAMPLES,
+        "problem": problem and problem.as_dict(gettext),
+    }
+    return render(request, "scoring/plan_run.html", context, status=422 if problem else 200)
 
 
 @require_safe
@@ -114,10 +168,47 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "percent": 100 * (progress.n_items - progress.n_left) // progress.n_items if progress.n_items else 0,
         "is_going_on": progress.state == "running",
         "waits_long": is_waiting and timezone.now() - run.started_at > LONG_WAIT,
-        "dead": [(job, gettext(job.sentence)) for job in dead[:N_DEAD]],
+        "dead": dead_rows(run, dead[:N_DEAD]),
         "has_more_dead": len(dead) > N_DEAD,
-        "settings": [(name, shown(value)) for name, value in run.judge.settings.items() if value not in ([], "", None)],
+        "settings": list(settings_shown(run.judge.settings)),
+        **(asked_of(run) if run.endpoint_id else {}),
     }
+
+
+def settings_shown(settings):
+    """Those of an endpoint one by one, under its own names."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}: {part}", shown(one)) for part, one in value.items() if one not in ("", None))
+        elif value not in ([], "", None):
+            yield name, shown(value)
+
+
+def asked_of(run: Run) -> dict[str, object]:
+    """What a run has asked so far: two statements, however many calls there are."""
+    asked = call_queries.asked_by([run.pk])[run.pk]
+    ids = [row for languages in run.prompts.values() for row in languages.values()]
+    return {
+        "asked": asked,
+        "caps": Cap(run.cap_calls, run.cap_tokens, run.cap_cost),
+        "held_for": running.problem_of(run.held_for).as_dict(gettext) if run.held_for else None,
+        "is_over_cap": bool(run.held_for) and run.held_for["code"] == "cap_reached",
+        "is_pasted": run.endpoint.provider == Endpoint.Provider.PASTED,
+        "prompts": call_queries.prompts_of(run.project, ids),
+    }
+
+
+def dead_rows(run: Run, dead) -> list[tuple[queries.DeadJob, str]]:
+    """What was given up with its reason, which of a call is what the endpoint said."""
+    failed = call_queries.failed_calls(run, [job.item for job in dead]) if run.endpoint_id and dead else {}
+    return [(job, sentence_of(job, failed.get(job.item))) for job in dead]
+
+
+def sentence_of(job: queries.DeadJob, call: Call | None) -> str:
+    if call is None or job.sentence != running.CALL_FAILED or not call.error:
+        return gettext(job.sentence)
+    problem = running.problem_of(call.error).as_dict(gettext)
+    return f"{problem['expected']} {problem['remedy']}"
 
 
 def shown(value) -> str:
@@ -125,16 +216,21 @@ def shown(value) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def turned(request, project, number, act) -> HttpResponse:
+def turned(request, project, number, act, **options) -> HttpResponse:
     """Do it if it still goes; the page then says how things stand."""
     project = led_project(request, project)
-    run = run_called(project, number)
+    run, problem = run_called(project, number), None
     try:
-        act(person=request.user, run=run)
+        act(person=request.user, run=run, **{name: read() for name, read in options.items()})
     except NotYours:
         raise Http404 from None
-    if request.htmx:
-        return render(request, "scoring/_run.html", {**page_of(project, run), "is_piece": True})
+    except Refused as refusal:
+        problem = refusal.problem
+    if request.htmx or problem:
+        run = run_called(project, number)
+        context = {**page_of(project, run), "is_piece": request.htmx, "problem": problem and problem.as_dict(gettext)}
+        template = "scoring/_run.html" if request.htmx else "scoring/show_run.html"
+        return render(request, template, context, status=422 if problem else 200)
     return redirect(reverse("scoring:show_run", args=[project.slug, number]))
 
 
@@ -145,7 +241,9 @@ def pause_run(request, project, number):
 
 @require_POST
 def resume_run(request, project, number):
-    return turned(request, project, number, running.resume_run)
+    """With a cap under that one from now on."""
+    options = {"cap": lambda: cap_from(request.POST)} if "cap_calls" in request.POST else {}
+    return turned(request, project, number, running.resume_run, **options)
 
 
 @require_POST

@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -27,13 +27,18 @@ from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from scoring import queries
-from scoring.judges.base import JudgeSpec, SettingsError
+from scoring import call_queries, calling, queries
+from scoring.asking import ASKED_KIND, BAD_CAP, DRIVER_BROKE_DOWN, ENDPOINT_CHANGED, NO_CAP, NO_PRICES, Cap
+from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint
 from scoring.judges.registry import judge_called, judges_for
-from scoring.models import Judge, Run, Verdict
+from scoring.models import Call, Endpoint, Judge, Run, Verdict
 
 KIND = "verdict"
+DRIVER, ASKED = "asking", work.driven(ASKED_KIND)
+"""The job that drives a run whose judge asks a model (`driving.py`), and the jobs of its items."""
 BEHIND_PEOPLE = 10
+DRIVER_ATTEMPTS = 10
+"""So often a driver may end without having got anything done."""
 MOST_SAMPLES = 100
 
 RunState = Literal["running", "paused", "cancelled", "done"]
@@ -51,6 +56,18 @@ class RunProgress:
     n_left: int
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a judge is to ask: where, and under which cap. `prompts` are numbers of versions by key and language;
+    the newest without."""
+
+    endpoint: Endpoint | str
+    """A row, or the name of one in use."""
+    cap: Cap = field(default_factory=Cap)
+    reuse: bool = True
+    prompts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
 # Started, held, called off
 
 
@@ -62,27 +79,29 @@ def start_run(
     phases: Sequence[str] = ("main",),
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
+    items: Sequence[int] | None = None,
+    asking: Asking | None = None,
 ) -> Run:
-    """Let a judge judge every item of these phases, in the background. `person` is None on the command line.
+    """Let a judge judge every item of these phases, in the background; with `items` only those of them. `person` is
+    None on the command line. `asking` says how a judge that asks a model does so.
 
-    Refused for a judge, phases or settings that do not go, and where there is nothing to judge; NotYours for who does
-    not lead the project."""
+    Refused for a judge, phases or settings that do not go, where there is nothing to judge, and without a cap where a
+    model is asked; NotYours for who does not lead the project."""
     spec = judge_for(project, judge)
-    complete = settings_for(spec, settings or {})
+    asking = asking_for(spec, project, asking)
+    complete = settings_for(spec, with_endpoint(settings or {}, asking))
     phases = known_phases(phases)
-    if not 1 <= n_samples <= MOST_SAMPLES:
-        raise Refused(BAD_SAMPLES)
-    items = queries.items_to_judge(project, phases)
-    if not items:
-        raise Refused(NOTHING_TO_JUDGE)
+    check_samples(n_samples)
+    items = chosen_items(project, phases, items)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
+    kind = ASKED if spec.asks else KIND
     payloads = {
-        f"{KIND}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample}
+        f"{kind}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample}
         for item in items
         for sample in range(n_samples)
     }
     jobs = work.jobs_of_group(
-        kind=KIND, group=group, payloads=payloads, priority=BEHIND_PEOPLE, project=project, person=person
+        kind=kind, group=group, payloads=payloads, priority=BEHIND_PEOPLE, project=project, person=person
     )
     with transaction.atomic():
         project = people.lock_people(project) if person is None else people.lock_led(project, person)
@@ -100,9 +119,12 @@ def start_run(
             n_samples=n_samples,
             group=group,
             person=person,
+            **asked_by(spec, project, asking),
         )
         WorkGroup.objects.filter(pk=group.pk).update(state=WorkGroup.State.OPEN)
         work.add_many(jobs)
+        if asking is not None:
+            go_on(run)
         detail = {"run": run.number, "judge": spec.name, "phases": list(phases), "items": len(items)}
         Event.objects.create(project=project, person=person, action="run_started", detail=detail)
     return run
@@ -113,8 +135,21 @@ def pause_run(*, person: Person | None, run: Run) -> bool:
     return change(run, "run_paused", person, [WorkGroup.State.OPEN], WorkGroup.State.HELD)
 
 
-def resume_run(*, person: Person | None, run: Run) -> bool:
-    return change(run, "run_resumed", person, [WorkGroup.State.HELD], WorkGroup.State.OPEN)
+def resume_run(*, person: Person | None, run: Run, cap: Cap | None = None) -> bool:
+    """Let it go on where it stopped, with a cap under another one than before."""
+    caps = {} if cap is None else caps_of(checked_cap(cap, run.endpoint))
+    return change(run, "run_resumed", person, [WorkGroup.State.HELD], WorkGroup.State.OPEN, held_for=None, **caps)
+
+
+def hold_run(*, run: Run, problem: Problem) -> bool:
+    """Let no further item be begun, because something is wrong for all of them; the run says what."""
+    with transaction.atomic():
+        held = WorkGroup.objects.filter(pk=run.group_id, state=WorkGroup.State.OPEN).update(state=WorkGroup.State.HELD)
+        if held:
+            Run.objects.filter(pk=run.pk).update(held_for=asdict(problem))
+            detail = {"run": run.number, "code": problem.code}
+            Event.objects.create(project=run.project, person=None, action="run_held", detail=detail)
+    return bool(held)
 
 
 def cancel_run(*, person: Person | None, run: Run) -> bool:
@@ -124,8 +159,8 @@ def cancel_run(*, person: Person | None, run: Run) -> bool:
     )
 
 
-def change(run: Run, action: str, person: Person | None, before: list[str], after: str) -> bool:
-    """One small write, however many jobs are left."""
+def change(run: Run, action: str, person: Person | None, before: list[str], after: str, **values: Any) -> bool:
+    """One small write, however many jobs are left; `values` are the run's own."""
     with transaction.atomic():
         if person is None:
             people.lock_people(run.project)
@@ -136,6 +171,10 @@ def change(run: Run, action: str, person: Person | None, before: list[str], afte
         turned = WorkGroup.objects.filter(pk=run.group_id, state__in=before).update(state=after)
         if turned:
             Event.objects.create(project=run.project, person=person, action=action, detail={"run": run.number})
+            if values:
+                Run.objects.filter(pk=run.pk).update(**values)
+            if after == WorkGroup.State.OPEN and run.endpoint_id:
+                go_on(run)
             if after == WorkGroup.State.CANCELLED:
                 Run.objects.filter(pk=run.pk, ended_at=None).update(ended_at=Now())
             transaction.on_commit(waking.wake, robust=True)
@@ -154,6 +193,8 @@ def try_again(*, person: Person | None, run: Run) -> int:
         n = work.revive_group(run.group)
         if n:
             Run.objects.filter(pk=run.pk).update(ended_at=None)
+            if run.endpoint_id:
+                go_on(run)
             detail = {"run": run.number, "jobs": n}
             Event.objects.create(project=run.project, person=person, action="run_tried_again", detail=detail)
     return n
@@ -209,10 +250,19 @@ def judge_item(job: work.Job) -> None:
     if item is None:
         raise JobFailed(ITEM_IS_GONE)
     finding, label = say(run, item)
+    record(run, item, job.row.payload["sample"], finding, label, job)
+    if queries.is_through(run.group_id):
+        end_run(run)
+
+
+def record(
+    run: Run, item: queries.JudgedItem, sample: int, finding: Finding, label: dict[str, Any] | None, job: work.Job
+) -> None:
+    """The verdict, and with it the end of its job under the newest claim."""
     verdict = Verdict(
         run=run,
         item_id=item.id,
-        sample=job.row.payload["sample"],
+        sample=sample,
         label=label,
         finding=stored(finding),
         is_unreadable=finding.unreadable is not None,
@@ -221,8 +271,6 @@ def judge_item(job: work.Job) -> None:
         job.finish({})  # nobody else writes for this job any more
         if not queries.has_verdict(verdict):
             verdict.save(force_insert=True)
-    if queries.is_through(run.group_id):
-        end_run(run)
 
 
 @lru_cache(maxsize=16)
@@ -234,18 +282,30 @@ def run_of_group(group_id: int, key: str) -> Run:
 def say(run: Run, item: queries.JudgedItem) -> tuple[Finding, dict[str, Any] | None]:
     """What the judge says of an item, and that as a label of the kind in the form it is stored."""
     spec = same_judge(run)
-    kind = kind_of(run.project.kind)
-    trace = trace_of(run, item)
+    finding = spec.step(view_of(run, spec, item), run.judge.settings)
+    if not isinstance(finding, Finding):
+        raise JobFailed(ASKS_FOR_EVER)
+    return finding, label_of(run, item, finding)
+
+
+def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem) -> Any:
+    """What the judge may see of an item."""
     beside = run.project.settings.get("text_beside_calls", "private")
-    finding = spec.step(spec.view(trace, item.anchor, beside), run.judge.settings)
+    return spec.view(trace_of(run, item), item.anchor, beside)
+
+
+def label_of(run: Run, item: queries.JudgedItem, finding: Finding) -> dict[str, Any] | None:
+    """A finding as a label of the kind in the form it is stored; one that nobody could have given breaks down here."""
+    kind = kind_of(run.project.kind)
     schema = queries.newest_schema(run.project_id) or kind.schema
     label = kind.from_finding(finding, schema)
     if label is None:
-        return finding, None
+        return None
     data = kind.dump(label)
+    trace = trace_of(run, item)
     shown = partial(kind.view, trace, item.anchor, schema)
-    parsed(kind, data, schema, text=judged_text(trace, item.anchor), shown=shown)  # breaks where nobody could say it
-    return finding, data
+    parsed(kind, data, schema, text=judged_text(trace, item.anchor), shown=shown)
+    return data
 
 
 def same_judge(run: Run) -> JudgeSpec:
@@ -260,11 +320,15 @@ def same_judge(run: Run) -> JudgeSpec:
 
 
 def trace_of(run: Run, item: queries.JudgedItem) -> base.Trace:
-    """The whole trace; where the item brings its own text, that text stands at the anchor."""
+    """The whole trace as the item is judged in it."""
     key = (run.group.key, item.trace)
     if getattr(LAST_READ, "key", None) != key:
         LAST_READ.trace, LAST_READ.key = queries.whole_trace(item.trace), key
-    trace: base.Trace = LAST_READ.trace
+    return with_own_text(LAST_READ.trace, item)
+
+
+def with_own_text(trace: base.Trace, item: queries.JudgedItem) -> base.Trace:
+    """The trace; where the item brings its own text, that text stands at the anchor."""
     if item.text is None:
         return trace
     return replace(trace, messages=tuple(with_text(message, item) for message in trace.messages))
@@ -284,6 +348,11 @@ def stored(finding: Finding) -> dict[str, Any]:
     return data if finding.unreadable is None else {**data, "unreadable": finding.unreadable}
 
 
+def problem_of(data: Mapping[str, Any]) -> Problem:
+    """A problem as it was stored."""
+    return Problem(**data)
+
+
 def end_run(run: Run) -> None:
     Run.objects.filter(pk=run.pk, ended_at=None).update(ended_at=Now())
 
@@ -296,7 +365,135 @@ def end_runs() -> int:
     return 0
 
 
+# Runs that ask a model
+
+
+def asking_for(spec: JudgeSpec, project: Project, asking: Asking | None) -> Asking | None:
+    """With the row of its endpoint, and a cap that can be kept; None for a judge that asks nobody."""
+    if not spec.asks:
+        if asking is not None:
+            raise Refused(ASKS_NOBODY)
+        return None
+    if asking is None:
+        raise Refused(no_endpoint())
+    endpoint = endpoint_of(project, asking.endpoint)
+    return replace(asking, endpoint=endpoint, cap=checked_cap(asking.cap, endpoint))
+
+
+def endpoint_of(project: Project, given: Endpoint | str) -> Endpoint:
+    if isinstance(given, str) and not given.isprintable():
+        raise Refused(no_endpoint())
+    in_use = Endpoint.objects.filter(project=project, archived_at=None)
+    mine = in_use.filter(name=given) if isinstance(given, str) else in_use.filter(pk=given.pk)
+    endpoint = mine.first()
+    if endpoint is None:
+        raise Refused(no_endpoint())
+    return endpoint
+
+
+def checked_cap(cap: Cap, endpoint: Endpoint | None) -> Cap:
+    if not cap.is_there():
+        raise Refused(NO_CAP)
+    if any(value is not None and value <= 0 for value in (cap.calls, cap.tokens, cap.cost)):
+        raise Refused(BAD_CAP)
+    too_large = (cap.calls or 0) >= 2**31 or (cap.tokens or 0) >= 2**62 or (cap.cost or 0) >= 10**8
+    if too_large:
+        raise Refused(BAD_CAP)
+    if cap.cost is not None and endpoint is not None and None in (endpoint.price_in, endpoint.price_out):
+        raise Refused(NO_PRICES)
+    return cap
+
+
+def settings_of(endpoint: Endpoint) -> dict[str, Any]:
+    """What of an endpoint may change an answer."""
+    return {name: getattr(endpoint, name) for name in ENDPOINT_FIELDS}
+
+
+def with_endpoint(settings: Mapping[str, Any], asking: Asking | None) -> dict[str, Any]:
+    if asking is None or not isinstance(asking.endpoint, Endpoint):
+        return dict(settings)
+    return {**settings, "endpoint": settings_of(asking.endpoint)}
+
+
+def caps_of(cap: Cap) -> dict[str, Any]:
+    return {"cap_calls": cap.calls, "cap_tokens": cap.tokens, "cap_cost": cap.cost}
+
+
+def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None) -> dict[str, Any]:
+    """What a run says of how it asks."""
+    if asking is None:
+        return {}
+    versions = calling.prompts_for(project, spec.prompts, asking.prompts)
+    return {
+        "endpoint": asking.endpoint,
+        "is_proof": asking.endpoint.is_proof,
+        "reuse": asking.reuse,
+        "prompts": versions,
+        **caps_of(asking.cap),
+    }
+
+
+def go_on(run: Run) -> None:
+    """Write the job that drives the run, as part of the caller's transaction. One too many finds nothing to do."""
+    work.add_work(
+        kind=DRIVER,
+        key=f"{DRIVER}:{run.pk}:{secrets.token_hex(12)}",
+        payload={"run": run.pk},
+        lane=f"endpoint {run.endpoint_id}",
+        project=run.project,
+        priority=BEHIND_PEOPLE - 1,
+        max_attempts=DRIVER_ATTEMPTS,
+    )
+
+
+def answers_came(run: Run, calls: Iterable[Call]) -> None:
+    """Let the items go on whose answers a person has brought; as part of the caller's transaction."""
+    keys = [f"{ASKED}:{run.group_id}:{call.item_id}:{call.sample}" for call in calls]
+    Work.objects.filter(key__in=keys, state=Work.State.WAITING).update(not_before=None)
+    go_on(run)
+
+
+def run_that_asks(run_id: int) -> Run:
+    return Run.objects.select_related("judge", "project", "group", "endpoint").get(pk=run_id)
+
+
+def endpoint_problem(run: Run) -> Problem | None:
+    """Whether the endpoint is still the one that the run began with."""
+    assert run.endpoint is not None
+    is_same = hash_of(settings_of(run.endpoint)) == hash_of(run.judge.settings["endpoint"])
+    return None if is_same and run.endpoint.archived_at is None else ENDPOINT_CHANGED
+
+
+@work.tidies
+def drive_on() -> int:
+    """See to it that every run that asks has its driver. One whose driver was given up is held, and says so."""
+    for run in call_queries.runs_without_driver(DRIVER):
+        last = Work.objects.filter(kind=DRIVER, payload__run=run.pk).order_by("-pk").first()
+        if last is not None and last.state == Work.State.DEAD:
+            hold_run(run=run, problem=DRIVER_BROKE_DOWN)
+        else:
+            with transaction.atomic():
+                go_on(run)
+    return 0
+
+
 # What goes
+
+
+def check_samples(n_samples: int) -> None:
+    if not 1 <= n_samples <= MOST_SAMPLES:
+        raise Refused(BAD_SAMPLES)
+
+
+def chosen_items(project: Project, phases: Sequence[str], chosen: Sequence[int] | None) -> list[int]:
+    """The items to judge, in the order in which each trace is read once."""
+    those = queries.items_to_judge(project, phases)
+    if chosen is not None:
+        wanted = set(chosen)
+        those = [item for item in those if item in wanted]
+    if not those:
+        raise Refused(NOTHING_TO_JUDGE)
+    return those
 
 
 def judge_for(project: Project, name: str) -> JudgeSpec:
@@ -352,6 +549,16 @@ NOTHING_TO_JUDGE = Problem(
     expected=gettext_noop("Items in these phases; there are none."),
     remedy=gettext_noop("Import traces first, or choose other phases."),
 )
+ASKS_NOBODY = Problem(
+    code="asks_nobody",
+    field="endpoint",
+    expected=gettext_noop("No endpoint and no cap: this judge asks no model."),
+    remedy=gettext_noop("Leave them out."),
+)
+ASKS_FOR_EVER = gettext_noop("The judge asks where it should have its finding. Its code has a fault.")
+CALL_FAILED = gettext_noop("The model gave no answer; the question and why are listed with the run.")
+TURNED_AWAY = gettext_noop("The endpoint turned the question away for now; it is asked again.")
+WAITS_FOR_PASTING = gettext_noop("Waits for somebody to paste the answer.")
 ITEM_IS_GONE = gettext_noop("The item is not there any more.")
 JUDGE_IS_GONE = gettext_noop("This version of Sightline has no such judge. Start a run of another one.")
 JUDGE_IS_ANOTHER = gettext_noop(

@@ -1,5 +1,5 @@
 """Modules whose jobs this app does: importing them has registered their handlers."""
 
-from scoring import overlap, running
+from scoring import driving, overlap, running
 
-HANDLERS_OF = [running, overlap]
+HANDLERS_OF = [running, driving, overlap]

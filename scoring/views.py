@@ -74,7 +74,7 @@ def choices(project: Project, filters: Filters) -> dict[str, object]:
         "phases": [(value, name) for value, name in Phase.choices if value in PHASES],
         "measures": kind_of(project.kind).measures(schemas.get(filters.protocol or 0) or schemas[max(schemas)]),
         "all_protocols": sorted(schemas, reverse=True),
-        "runs": report_queries.runs_with_verdicts(project, phase=filters.phase),
+        "runs": report_queries.runs_to_compare(project, phase=filters.phase),
         "rounds": report_queries.rounds_of(project),
         "places": [
             (

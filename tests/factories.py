@@ -31,7 +31,7 @@ from annotate.models import (
 )
 from annotate.rules.requester_view import replies, seen_by_requester
 from annotate.traces import base
-from scoring.models import Judge, Report, Run, Verdict
+from scoring.models import Call, Endpoint, Judge, Prompt, Report, Run, Trial, Verdict
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 NUMBERS = itertools.count(1)
@@ -257,6 +257,37 @@ def make_verdict(run, item, label="readable", **fields) -> Verdict:
         label = {"label": label, "states_no_result": False, "spans": []}
     values = {"label": label, "finding": {"values": {}, "spans": []}}
     return Verdict.objects.create(run=run, item=item, **{**values, **fields})
+
+
+def make_endpoint(project, server=None, **fields) -> Endpoint:
+    """A model that can be asked, with a judge server of the tests at that server."""
+    address = server.url if server else "" if fields.get("provider") == "pasted" else "https://a.example/v1"
+    values = {"name": f"model {next(NUMBERS)}", "model": "small", "address": address}
+    return Endpoint.objects.create(project=project, **{**values, **fields})
+
+
+def make_call(run, item, **fields) -> Call:
+    """A question of a run that was stored and not sent, by a prompt of its project."""
+    texts = {"key": "reader.questions", "language": "en", "number": 1}
+    prompt, _ = Prompt.objects.get_or_create(project=run.project, **texts, defaults={"text": "?", "sha256": "0" * 64})
+    values = {"step": "questions", "attempt": 1, "prompt": prompt, "request_hash": "0" * 64, "stored_at": NOW}
+    values |= {"request": {"messages": [{"role": "user", "content": "What is not clear?"}], "model": "small"}}
+    return Call.objects.create(run=run, item=item, **{**values, **fields})
+
+
+def make_prompt(project, number=1, **fields) -> Prompt:
+    """A version of a prompt of the reader; that of this number if it is there."""
+    which = {"key": "reader.questions", "language": "en", "number": number}
+    values = {"text": "?", "sha256": "0" * 64, **fields}
+    return Prompt.objects.get_or_create(project=project, **which, defaults=values)[0]
+
+
+def make_trial(project, release, items, **fields) -> Trial:
+    """Two versions of a prompt beside each other, both of which passed each of these items."""
+    runs = {name: make_run(project, "reader", items=items) for name in ("run_old", "run_new")}
+    prompts = {"prompt_old": make_prompt(project), "prompt_new": make_prompt(project, 2)}
+    values = {"number": project.trials.count() + 1, "items": [item.pk for item in items], "seed": 1}
+    return Trial.objects.create(project=project, release=release, **{**runs, **prompts, **values, **fields})
 
 
 def make_report(project, **fields) -> Report:

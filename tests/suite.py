@@ -67,7 +67,7 @@ def clean_environment(folder):
         name: value
         for name, value in os.environ.items()
         if name in {"SIGHTLINE_SHARED", "SIGHTLINE_CHROMIUM"}
-        or not name.startswith(("SIGHTLINE_", "DATABASE_URL", "DJANGO_", "PYTEST_"))
+        or not name.startswith(("SIGHTLINE_", "DATABASE_URL", "DJANGO_", "PYTEST_", "LLM_"))
     }
     ours = {"SIGHTLINE_DATA": str(folder / "data"), "SIGHTLINE_COUNTS": str(folder / "counts.json")}
     (folder / "data").mkdir()

@@ -102,6 +102,21 @@ def test_a_demo_is_not_served_through_a_proxy(tmp_path, name, value):
 
 
 @pytest.mark.parametrize(
+    ("host", "environment", "is_open"),
+    [
+        ("127.0.0.1", {}, "1"),
+        ("0.0.0.0", {}, None),
+        ("127.0.0.1", {"SIGHTLINE_BEHIND_PROXY": "1"}, None),
+        ("127.0.0.1", {"LLM_ALLOW_LOOPBACK": "0"}, "0"),
+    ],
+)
+def test_models_beside_the_site_are_open_at_a_desk_alone(host, environment, is_open, monkeypatch):
+    monkeypatch.setattr(start.os, "environ", environment)
+    start.allow_models_beside(host)
+    assert environment.get("LLM_ALLOW_LOOPBACK") == is_open
+
+
+@pytest.mark.parametrize(
     ("host", "environment", "expected"),
     [
         ("127.0.0.1", {}, ""),

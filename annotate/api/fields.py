@@ -32,6 +32,17 @@ class Whole(serializers.IntegerField):
         return data
 
 
+class Number(serializers.FloatField):
+    """A number, whole or not; neither a text nor a truth value is one."""
+
+    said = "number"
+
+    def to_internal_value(self, data):
+        if type(data) not in (int, float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class Flag(serializers.BooleanField):
     said = "true, false"
 

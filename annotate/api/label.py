@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from annotate import blind, labeling, pools
+from annotate import blind, labeling, pools, rounds
 from annotate.api import shown
 from annotate.api.errors import BadRequest
 from annotate.api.operations import Answer, operation
@@ -94,12 +94,16 @@ def submit_annotation(request, public_id):
         return Answer(with_feedback(request, known), 200)
     body = read_body(shown.AnswerBody, request.data)
     assignment = own_assignment(request, public_id)
+    new = new_answer(body, protocol_said(body, assignment), assignment)
+    receipt = labeling.submit_annotation(assignment=assignment, key=body["key"], new=new, now=timezone.now())
+    return with_feedback(request, receipt)
+
+
+def protocol_said(body, assignment):
     protocols = {protocol.number: protocol for protocol in labeling.protocols_of(assignment)}
     if body["protocol"] not in protocols:
         raise LabelError(UNKNOWN_PROTOCOL)
-    new = new_answer(body, protocols[body["protocol"]], assignment)
-    receipt = labeling.submit_annotation(assignment=assignment, key=body["key"], new=new, now=timezone.now())
-    return with_feedback(request, receipt)
+    return protocols[body["protocol"]]
 
 
 def new_answer(body, protocol, assignment):
@@ -136,13 +140,19 @@ UNKNOWN_PROTOCOL = Problem(
 
 def known_receipt(request, public_id):
     """The receipt of an answer of this key; None without one, and without a key that can be read."""
-    key = request.data.get("key") if isinstance(request.data, dict) else None
-    if not isinstance(key, str) or not KEY.fullmatch(key):
+    key = key_sent(request)
+    if key is None:
         return None
     receipt = labeling.find_receipt(annotator=request.user, assignment_id=public_id, key=key)
     if receipt is not None:
         of_this_project(request, receipt.project_slug)
     return receipt
+
+
+def key_sent(request):
+    """The key of a body; None without one that can be read."""
+    key = request.data.get("key") if isinstance(request.data, dict) else None
+    return key if isinstance(key, str) and KEY.fullmatch(key) else None
 
 
 def with_feedback(request, receipt):
@@ -191,7 +201,59 @@ def report_problem(request, public_id):
     return {"public_id": public_id, "is_reported": True}
 
 
-@operation("GET", summary="The guideline", answers={200: shown.GuidelineSerializer})
-def show_guideline(request, project):
-    number, english, chinese = blind.guideline(request.user, project)
+@operation(
+    "POST",
+    summary="Say something in the thread of an informed round",
+    body=shown.PostBody,
+    answers={201: shown.PostedSerializer, 200: shown.PostedSerializer},
+)
+def post_in_thread(request, public_id):
+    """To those who have the item in the same round, under your number. 201 when it is stored, 200 when a post of this
+    key was stored before. Any other item, and one whose round is closed, has no thread to post in: 404."""
+    if (known := known_post(request, public_id, "thread")) is not None:
+        return known
+    body = read_body(shown.PostBody, request.data)
+    rounds.post_in_thread(assignment=posting_on(request, public_id), key=body["key"], text=body["text"])
+    return {"key": body["key"]}
+
+
+@operation(
+    "POST",
+    summary="Report a gap in the guideline",
+    body=shown.GapBody,
+    answers={201: shown.PostedSerializer, 200: shown.PostedSerializer},
+)
+def report_gap(request, public_id):
+    """For the lead alone; the item stays what it is. 201 when it is stored, 200 when one of this key was stored
+    before."""
+    if (known := known_post(request, public_id, "gap")) is not None:
+        return known
+    body = read_body(shown.GapBody, request.data)
+    assignment = posting_on(request, public_id)
+    number = protocol_said(body, assignment).number
+    rounds.report_gap(assignment=assignment, key=body["key"], text=body["text"], protocol=str(number))
+    return {"key": body["key"]}
+
+
+def known_post(request, public_id, purpose):
+    """The word that a post of this key is stored; None without one."""
+    key = key_sent(request)
+    asked = {"annotator": request.user, "assignment_id": public_id, "project": request.auth.project}
+    is_known = key is not None and rounds.has_posted(key=key, purpose=purpose, **asked)
+    return Answer({"key": key}, 200) if is_known else None
+
+
+def posting_on(request, public_id):
+    """Words beside an item take no place in a pool."""
+    assignment = blind.open_assignment(request.user, public_id)
+    of_this_project(request, assignment.project_slug)
+    return assignment
+
+
+@operation(
+    "GET", summary="The guideline", query=shown.GuidelineQuery, answers={200: shown.GuidelineSerializer}
+)
+def show_guideline(request, project, query):
+    """The newest, or that of the protocol an item came with."""
+    number, english, chinese = blind.guideline(request.user, project, number=query.get("protocol"))
     return {"protocol": number, "guideline_en": english, "guideline_zh": chinese}

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotate import lead_queries, people, pools, setting_up
+from annotate import lead_queries, people, pools, reviewing, setting_up
 from annotate.api.fields import Choice, Flag, Many, Moment, Named, Text, Whole
 from annotate.api.operations import LEADS, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
@@ -35,6 +35,10 @@ class ProjectSerializer(serializers.Serializer):
     person_cap = serializers.IntegerField(allow_null=True, help_text="Of a pool: at most so many items a person.")
     lease_minutes = serializers.SerializerMethodField(help_text="Of a pool: so long an item is kept for who has it.")
     open_phase = serializers.ChoiceField(Phase.values, help_text="The furthest phase that may be begun.")
+    closed_at = Moment(allow_null=True, help_text="All labelling has ended then, for good.")
+    show_settled = serializers.BooleanField(
+        source="settings.show_settled", default=False, help_text="Of a closed one: people see what was settled."
+    )
     is_synthetic = serializers.BooleanField()
     created_at = Moment()
 
@@ -94,6 +98,11 @@ class ProtocolBody(serializers.Serializer):
     label_schema = Named(required=False, help_text="Where the kind lets leads make it; else it stays as it is.")
 
 
+class CloseBody(serializers.Serializer):
+    show_settled = Flag(help_text="Whether people then see what their items were settled to.")
+    knowingly = Flag(default=False, help_text="Needed: nothing can be labelled any more.")
+
+
 class ItemsQuery(PageQuery):
     phase = serializers.ChoiceField(Phase.values, required=False)
 
@@ -128,6 +137,15 @@ def change_project(request, project):
         if phase is not None:
             open_phase(request, project, phase)
     return led_project(request, project.slug)
+
+
+@operation("POST", audience=LEADS, summary="Close the project", body=CloseBody, answers={200: ProjectSerializer})
+def close_project(request, project):
+    """All labelling ends for good: rounds are closed, what nobody submitted is withdrawn. One that is closed already
+    stays as it is."""
+    body = read_body(CloseBody, request.data)
+    reviewing.close_project(lead=request.user, project=led_project(request, project), now=timezone.now(), **body)
+    return led_project(request, project)
 
 
 def open_phase(request, project, phase):

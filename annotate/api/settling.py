@@ -1,11 +1,12 @@
 """The reviewer's side of the API: the queue of disagreements and one item to settle, as on their pages: answers by
 letters, nothing of a judge. Leads look on."""
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from annotate import review_queries, reviewing
 from annotate.api.errors import BadRequest
-from annotate.api.fields import Choice, Digits, Moment, Named, Text, Whole
+from annotate.api.fields import Choice, Digits, Many, Moment, Named, Text, Whole
 from annotate.api.operations import REVIEWERS, Answer, operation
 from annotate.api.reading import Query, read_body
 from annotate.api.shown import FileSerializer, KeyText, MessageSerializer, PiecesField
@@ -111,6 +112,22 @@ class SettlementBody(serializers.Serializer):
     note = Text(allow_blank=True, default="", max_length=reviewing.MAX_WORDS)
 
 
+class SendBackBody(serializers.Serializer):
+    key = KeyText(min_length=16, max_length=64, help_text="Made by you; the same one when you send it again.")
+    seen = Text(max_length=64)
+    names = Many(child=Text(max_length=20), allow_empty=False, help_text="Of the answers whose people get it again.")
+    reason = Text(
+        max_length=reviewing.MAX_WORDS, trim_whitespace=True, help_text="For these people, and for nobody else."
+    )
+
+
+class SentBackSerializer(serializers.Serializer):
+    """The word that it is sent back; the same key always gets the same one and sends nothing twice."""
+
+    key = serializers.CharField()
+    n_people = serializers.IntegerField()
+
+
 @operation(
     "GET", audience=REVIEWERS, summary="What people disagree on", query=QueueQuery, answers={200: QueueSerializer}
 )
@@ -157,6 +174,23 @@ def settle_item(request, project, disagreement_id):
         decision=decision,
         **{name: body[name] for name in ("key", "base", "seen")},
     )
+
+
+@operation(
+    "POST",
+    audience=REVIEWERS,
+    summary="Send an item back to those whose answers these are",
+    body=SendBackBody,
+    answers={200: SentBackSerializer},
+    refusals=(409,),
+)
+def send_back(request, project, disagreement_id):
+    """They get it once more, informed of the reason. 409 where an answer changed since it was read."""
+    body = read_body(SendBackBody, request.data)
+    n = reviewing.send_back(
+        reviewer=request.user, slug=project, public_id=disagreement_id, now=timezone.now(), **body
+    )
+    return {"key": body["key"], "n_people": n}
 
 
 def known_settlement(request, project, disagreement_id):

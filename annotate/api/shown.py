@@ -4,8 +4,10 @@ never a row; a field that is added here is a decision about blindness (`tests/gu
 from django.utils.translation import gettext
 from rest_framework import serializers
 
-from annotate.api.fields import Moment, Named, Text, Whole
+from annotate.api.fields import Digits, Moment, Named, Text, Whole
+from annotate.api.reading import Query
 from annotate.forms import KEY, MAX_NUMBER, MAX_REASON
+from annotate.rounds import MAX_POST
 
 MAX_MILLISECONDS = 10**15 - 1
 MAX_PROBLEM = 2000
@@ -91,11 +93,42 @@ class ShownSettledSerializer(serializers.Serializer):
     """What the item was settled to; there in a closed project whose lead allows it."""
 
     label = serializers.DictField(allow_null=True, help_text="Null where it was left unresolved.")
+    label_schema = serializers.DictField(source="schema", help_text="Of the protocol that it was settled under.")
     is_same = serializers.BooleanField(help_text="Whether it is the same as your answer.")
     differing = serializers.SerializerMethodField(help_text="What differs, in words.")
 
     def get_differing(self, settled) -> list[str]:
         return [gettext(title) for title in settled.differing]
+
+
+class EarlierAnswerSerializer(serializers.Serializer):
+    """An answer of a closed round, without who gave it."""
+
+    label = serializers.DictField()
+    label_schema = serializers.DictField(help_text="Of the protocol that it was given under.")
+    is_own = serializers.BooleanField()
+
+
+class ThreadPostSerializer(serializers.Serializer):
+    number = serializers.IntegerField(help_text="Who says it: Annotator 1 to n of this item.")
+    is_own = serializers.BooleanField()
+    text = serializers.CharField()
+
+
+class ThreadSerializer(serializers.Serializer):
+    """What those who have the item in the same informed round say about it, first post first."""
+
+    number = serializers.IntegerField(help_text="Your own.")
+    n = serializers.IntegerField()
+    is_open = serializers.BooleanField()
+    posts = ThreadPostSerializer(many=True)
+
+
+class InformedSerializer(serializers.Serializer):
+    """What an informed round tells: your own earlier answer first, the others in random order."""
+
+    answers = EarlierAnswerSerializer(many=True)
+    thread = ThreadSerializer()
 
 
 class ProgressSerializer(serializers.Serializer):
@@ -134,6 +167,7 @@ class ItemSerializer(serializers.Serializer):
     feedback = FeedbackSerializer(allow_null=True)
     sent_back = serializers.CharField(help_text="Why a reviewer sent it back to you; empty for any other.")
     settled = ShownSettledSerializer(allow_null=True)
+    informed = InformedSerializer(allow_null=True)
     progress = ProgressSerializer()
 
 
@@ -170,8 +204,14 @@ class ReportedSerializer(serializers.Serializer):
     is_reported = serializers.BooleanField()
 
 
+class PostedSerializer(serializers.Serializer):
+    """The word that it is stored; the same key always gets the same one."""
+
+    key = serializers.CharField()
+
+
 class GuidelineSerializer(serializers.Serializer):
-    """The newest guideline, in Markdown."""
+    """A guideline, in Markdown."""
 
     protocol = serializers.IntegerField()
     guideline_en = serializers.CharField()
@@ -204,3 +244,18 @@ class AnswerBody(serializers.Serializer):
 
 class ReportBody(serializers.Serializer):
     text = Text(max_length=MAX_PROBLEM, trim_whitespace=True, help_text="What is wrong with the item.")
+
+
+class PostBody(serializers.Serializer):
+    key = KeyText(
+        min_length=16, max_length=64, help_text="Made by you, a new one for each post; the same when sent again."
+    )
+    text = Text(max_length=MAX_POST, trim_whitespace=True)
+
+
+class GapBody(PostBody):
+    protocol = Whole(min_value=1, max_value=MAX_NUMBER, help_text="As the item said.")
+
+
+class GuidelineQuery(Query):
+    protocol = Digits(required=False, min_value=1, max_value=MAX_NUMBER, help_text="The newest without.")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotate.api import imports, label, people, project, schema, settling
+from annotate.api import imports, label, people, project, rounds, schema, settling
 from annotate.api.operations import Absent, address
 from annotate.middleware import open_to_all
 
@@ -18,6 +18,8 @@ urlpatterns = [
     path("v1/items/<slug:public_id>/draft/", address(label.save_draft), name="draft"),
     path("v1/items/<slug:public_id>/annotations/", address(label.submit_annotation), name="annotations"),
     path("v1/items/<slug:public_id>/problem/", address(label.report_problem), name="problem"),
+    path("v1/items/<slug:public_id>/thread/", address(label.post_in_thread), name="thread"),
+    path("v1/items/<slug:public_id>/gap/", address(label.report_gap), name="gap"),
     path("v1/projects/<slug:project>/", address(project.show_project, project.change_project), name="project"),
     path("v1/projects/<slug:project>/people/", address(people.list_people), name="people"),
     path("v1/projects/<slug:project>/people/<str:code>/", address(people.change_member), name="member"),
@@ -45,6 +47,25 @@ urlpatterns = [
         address(settling.settle_item),
         name="settlements",
     ),
+    path(
+        "v1/projects/<slug:project>/disagreements/<slug:disagreement_id>/send-back/",
+        address(settling.send_back),
+        name="send_back",
+    ),
+    path("v1/projects/<slug:project>/rounds/", address(rounds.list_rounds, rounds.open_round), name="rounds"),
+    path(
+        "v1/projects/<slug:project>/rounds/<int:number>/",
+        address(rounds.show_round, rounds.close_round),
+        name="round",
+    ),
+    path("v1/projects/<slug:project>/gaps/", address(rounds.list_gaps), name="gaps"),
+    path("v1/projects/<slug:project>/gaps/settled/", address(rounds.list_settled_gaps), name="settled_gaps"),
+    path(
+        "v1/projects/<slug:project>/pass-rule/",
+        address(rounds.show_pass_rule, rounds.set_pass_rule),
+        name="pass_rule",
+    ),
+    path("v1/projects/<slug:project>/close/", address(project.close_project), name="close"),
     path("v1/projects/<slug:project>/events/", address(project.list_events), name="events"),
     path("", open_to_all(Absent.as_view()), name="nothing"),
     path("<path:rest>", open_to_all(Absent.as_view()), name="absent"),

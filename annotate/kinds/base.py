@@ -6,9 +6,10 @@ A kind is pure: it gets traces, texts and labels as values and never a request, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from annotate.rules.lanes import MarkType
 from annotate.traces.base import Problem, Role, Side, Trace, gettext_noop
 
 Schema = Mapping[str, Any]
@@ -237,6 +238,11 @@ class TaskKind:
     """What the judged text is called above it; a message id."""
     keys_template: str = ""
     """The kind's own keys in the list of keys. It gets `schema`."""
+    page_title: str = ""
+    """What the page is called on which one answers, where that is not `title`; a message id."""
+    mark_types: Callable[[Schema], Mapping[str, MarkType]] | None = None
+    """How the types of marks in a schema look where several people's stand in one text. None where each has a style of
+    its own name."""
 
     # Kinds whose schema leads make on a page. `schema` is then what a new project begins with. Such a schema is never
     # changed: another one is part of the next protocol.
@@ -255,6 +261,24 @@ class TaskKind:
     """Static path of a script of that page."""
     describe_schema: str = ""
     """A template that shows a `schema` to leads."""
+
+    def looks(self, schemas: Sequence[Schema]) -> dict[str, MarkType]:
+        """Of all types of marks in these schemas, the newest last. What only an older one has may need a style or a
+        letter that is taken by then, and gets none of its own."""
+        found: dict[str, MarkType] = {}
+        if self.mark_types is None:
+            return found
+        for schema in reversed(schemas):
+            styles, letters = {one.style for one in found.values()}, {one.letter for one in found.values()}
+            for type, look in self.mark_types(schema).items():
+                style = OTHER_STYLE if look.style in styles else look.style
+                letter = "" if look.letter in letters else look.letter
+                found.setdefault(type, replace(look, style=style, letter=letter))
+        return found
+
+
+OTHER_STYLE = "other"
+"""Of a type that is in use no more."""
 
 
 def parsed(

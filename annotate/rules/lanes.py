@@ -6,7 +6,7 @@ the template escapes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from annotate.rules.light_text import Piece
@@ -16,8 +16,18 @@ N_LANES = 12
 
 
 @dataclass(frozen=True, slots=True)
+class MarkType:
+    """How a type of marks is called, and what tells it apart in a text: the name of its underline, and a letter. One
+    without a letter is given one."""
+
+    title: str
+    style: str
+    letter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """A span with who marked it; `lane` counts from 1, and `letter` is short for the type beside the others."""
+    """A span with who marked it; `lane` counts from 1, `letter` and `style` are those of its type."""
 
     start: int
     end: int
@@ -25,6 +35,7 @@ class Mark:
     who: str
     lane: int = 1
     letter: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +55,27 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class LanedText:
-    """`letters` are those of the types, with the types."""
+    """`legend` is of the types that are in it."""
 
     segments: tuple[Segment, ...]
     n_lanes: int
-    letters: tuple[tuple[str, str], ...]
+    legend: tuple[MarkType, ...]
 
 
-def laned(pieces: Sequence[Piece], marks: Sequence[Mark]) -> LanedText:
-    """The pieces cut so; joined, their texts are what they were. What of a mark lies outside of it is left out."""
+def laned(pieces: Sequence[Piece], marks: Sequence[Mark], types: Mapping[str, MarkType] | None = None) -> LanedText:
+    """The pieces cut so; joined, their texts are what they were. What of a mark lies outside of it is left out. A type
+    that is not among `types` goes by its own name."""
     n_characters = sum(len(piece.text) for piece in pieces)
-    letters = letters_of({one.type: None for one in marks})
+    looks = looks_of({one.type: None for one in marks}, types or {})
     placed = in_lanes(
-        Mark(max(0, one.start), min(n_characters, one.end), one.type, one.who, letter=letters[one.type])
+        Mark(
+            max(0, one.start),
+            min(n_characters, one.end),
+            one.type,
+            one.who,
+            letter=looks[one.type].letter,
+            style=looks[one.type].style,
+        )
         for one in marks
         if one.start < min(n_characters, one.end)
     )
@@ -73,7 +92,14 @@ def laned(pieces: Sequence[Piece], marks: Sequence[Mark]) -> LanedText:
         segments.append(Segment(piece, by_lane(running), by_lane(waiting[first:begun])))
         at += len(piece.text)
     n_lanes = max((one.lane for one in placed), default=0)
-    return LanedText(tuple(segments), n_lanes, tuple((letter, type) for type, letter in letters.items()))
+    return LanedText(tuple(segments), n_lanes, tuple(looks.values()))
+
+
+def looks_of(types: Iterable[str], known: Mapping[str, MarkType]) -> dict[str, MarkType]:
+    """Each of these types with a letter."""
+    letters = letters_of(types)
+    looks = {type: known.get(type, MarkType(type, type)) for type in letters}
+    return {type: look if look.letter else replace(look, letter=letters[type]) for type, look in looks.items()}
 
 
 def letters_of(types: Iterable[str]) -> dict[str, str]:

@@ -117,7 +117,7 @@ def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, pro
 def addresses_of(item):
     """Where the page of an assignment sends what is done on it."""
     names = {"submit": "submit_annotation", "draft": "save_draft", "problem": "report_problem"}
-    names |= {"gap": "report_gap", "thread": "post_in_thread"}
+    names |= {"thread": "post_in_thread"} if item.is_closed else {"gap": "report_gap", "thread": "post_in_thread"}
     return {
         **{what: reverse(f"annotate:{name}", args=[item.public_id]) for what, name in names.items()},
         "guideline": reverse("annotate:guideline", args=[item.project_slug]),

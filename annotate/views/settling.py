@@ -127,8 +127,10 @@ def card_page(part, card, filters, *, posted=None, problems=(), again=False, sai
         "card": card,
         "item": card.item,
         "schema": card.schema,
-        "reply": laned(card.item.pieces, marks),
+        "reply": laned(card.item.pieces, marks, looks_of(card)),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
+        "apart": [row for row in card.compared if row.differs],
+        "alike": [row for row in card.compared if not row.differs],
         "answers": [(place if place < 10 else None, one) for place, one in enumerate(card.answers, 1)],
         "is_open": card.may_settle and (again or card.current is None or bool(problems)),
         "chosen": chosen,
@@ -141,6 +143,11 @@ def card_page(part, card, filters, *, posted=None, problems=(), again=False, sai
         "next": next_address(part.project, card.public_id, filters),
         "state": gettext(STATE_TITLES[state_of(card)]),
     }
+
+
+def looks_of(card):
+    """Of the marks in all answers, whatever protocol they were given under."""
+    return card.item.kind.looks([*(one.schema for one in card.answers), card.schema])
 
 
 def place_of(span) -> tuple[int, int, str]:

@@ -2,15 +2,15 @@
 
 A judge is one module of this folder with a `JUDGE`. It gets values and never a row, a request or a clock, so the same
 view and settings give the same Finding. What the Finding means as a label is the kind's to say (`from_finding`). A
-judge that has to ask somebody will hand back its question in place of the Finding and be called again with the answers
-so far; none does yet.
+judge that has to ask a model hands back its question (`Ask`) in place of the Finding and is called again with all
+answers so far, as they came: it reads them itself, and asks once more for what it cannot read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from annotate.kinds.base import Finding, MessageBlock
 from annotate.kinds.reply.label import SCHEMA
@@ -35,6 +35,42 @@ class ReplyView:
     reply: str
     held: tuple[str, ...]
     earlier: tuple[str, ...]
+    speakers: tuple[Literal["you", "agent"], ...] = ()
+    """Who says each part of `dialog`."""
+
+
+MOST_ATTEMPTS = 3
+"""So often at most a judge asks one question of a judgment, answers that it could not read among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The next question to a model. `step` and `attempt` name it within a judgment: an answer that cannot be used is
+    asked for again with the next attempt, at most MOST_ATTEMPTS in all."""
+
+    step: str
+    attempt: int
+    prompt: str
+    """Key of the prompt, such as `reader.questions`."""
+    language: str
+    """`en` or `zh`: which text of the prompt."""
+    values: Mapping[str, str]
+    """By placeholder; judged texts among them are delimited when the prompt is put together."""
+    schema: Mapping[str, Any]
+    """JSON schema of the answer, for endpoints that know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for an Ask, as it came."""
+
+    step: str
+    attempt: int
+    text: str
+    cut: bool = False
+    """The output limit ended it."""
+    refused: bool = False
+    """The endpoint said that the model refused."""
 
 
 class SettingsError(ValueError):
@@ -88,13 +124,46 @@ class JudgeSpec:
     kinds: tuple[str, ...]
     """Names of the task kinds whose items it judges."""
     view: View
-    step: Callable[[Any, Mapping[str, Any]], Finding]
-    """What it says of one view under complete settings. One that raises ends the attempt at this item and no other."""
+    step: Callable[..., Ask | Finding]
+    """What it says of one view under complete settings: `step(view, settings)`. Of a judge that asks it is
+    `step(view, settings, answers)` with the answers so far in order, and may be the next question; after MOST_ATTEMPTS
+    answers that it cannot read it is a Finding with the last of them as `unreadable`. One that raises ends the attempt
+    at this item and no other."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What holds where nothing is set."""
     read_settings: Callable[[Mapping[str, Any]], dict[str, Any]] = no_settings
     """The complete settings, as they are stored with the judge, from those that somebody gave; raises SettingsError.
     Complete ones come back as they are."""
+    asks: bool = False
+    """Whether it asks a model. Its settings then name the endpoint as `read_endpoint` has it."""
+    prompts: tuple[str, ...] = ()
+    """Keys of the prompts it uses."""
+    usual_calls: float = 1.0
+    """About so many calls a judgment, for the estimate of a first run."""
+    gives_labels: bool = True
+    """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
+    page."""
+
+
+ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")
+"""What of an endpoint may change an answer, and so is part of a judge's settings; its key is not."""
+
+
+def read_endpoint(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting `endpoint` of a judge that asks, complete; raises SettingsError."""
+    endpoint = given.get("endpoint")
+    if not isinstance(endpoint, Mapping) or set(endpoint) != set(ENDPOINT_FIELDS):
+        raise SettingsError(no_endpoint())
+    return {name: endpoint[name] for name in ENDPOINT_FIELDS}
+
+
+def no_endpoint() -> Problem:
+    return Problem(
+        code="no_endpoint",
+        field="endpoint",
+        expected=gettext_noop("The endpoint whose model this judge asks."),
+        remedy=gettext_noop("Choose one of the project's endpoints, or set one up first."),
+    )
 
 
 def reply_view(trace: Trace, anchor: int, text_beside_calls: TextBesideCalls = "private") -> ReplyView:
@@ -113,6 +182,7 @@ def reply_view(trace: Trace, anchor: int, text_beside_calls: TextBesideCalls = "
         reply=canonical(reply.text),
         held=private_texts([message for message in before if message.index in held], text_beside_calls),
         earlier=private_texts([message for message in before if message.index not in held], text_beside_calls),
+        speakers=tuple(block.speaker for block in shown.context if isinstance(block, MessageBlock)),
     )
 
 

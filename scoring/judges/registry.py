@@ -36,6 +36,12 @@ def judges_for(kind_name: str) -> tuple[JudgeSpec, ...]:
     return tuple(judge for _, judge in sorted(all_judges().items()) if kind_name in judge.kinds)
 
 
+def gives_labels(name: str) -> bool:
+    """Whether the verdicts of a judge are labels; yes for one that this version has no more."""
+    judge = all_judges().get(name)
+    return judge is None or judge.gives_labels
+
+
 def register(judge: JudgeSpec) -> None:
     """Add a judge that lives elsewhere, as those of the tests do; one of the same name gives way to it."""
     all_judges()[judge.name] = judge

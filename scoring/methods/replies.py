@@ -14,6 +14,7 @@ from scoring.methods.replies_points import checker_plan, point_plans
 from scoring.methods.replies_read import Texts, texts_of
 from scoring.methods.replies_reader import reader_plans, work_plans
 from scoring.methods.replies_schema import SCHEMA
+from scoring.methods.replies_standing import standing_plans
 from scoring.methods.tables import Method, MethodReport, Parameter, drawing_of, drawn
 
 CLUSTER = gettext_noop("collaboration")
@@ -31,6 +32,22 @@ PARAMETERS = (
     Parameter("min_panel", "whole", 2, "labels that a majority needs at least", least=1, most=1000),
     Parameter("min_common", "whole", 20, "texts that a pair of annotators needs in common", least=1, most=10**6),
     Parameter("min_span_annotators", "whole", 3, "annotators who make a span a majority's", "A-21", least=1, most=1000),
+    Parameter(
+        "epsilon",
+        "number",
+        0.2,
+        "what a person costs in the alternative-annotator test: 0.2 experts, 0.15 skilled people, 0.1 a crowd",
+        least=0,
+        most=1,
+    ),
+    Parameter("min_items", "whole", 30, "texts of an annotator to be tested against the reader", least=1, most=10**6),
+    Parameter(
+        "picked",
+        "text",
+        "random",
+        "how texts came to be labelled: score takes the failure rate of all texts away",
+        allowed=("random", "score"),
+    ),
     Parameter("independent_judgments", "whole", 2, "judgments that must accept a sample", "A-17", least=1, most=100),
     Parameter("most_samples", "whole", 16, "pass@k is worked out for k from 1 to this", least=1, most=1000),
     Parameter("min_clusters", "whole", 2, "no interval with fewer collaborations", least=2, most=1000),
@@ -60,6 +77,7 @@ def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
         *work_plans(replies),
         *reader_plans(replies),
         *people_plans(replies, settings),
+        *standing_plans(replies, settings, CLUSTER),
         *classifier_plan(Texts([*replies.all, *written.all]), records),
         *point_plans(written, settings),
         checker_plan(replies, written),
@@ -67,4 +85,4 @@ def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
     return MethodReport(METHOD.name, METHOD.title, settings, drawn(plans, drawing_of(settings, CLUSTER)), NOTES)
 
 
-METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS)
+METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS, kind="reply")

@@ -114,7 +114,7 @@ def gold_rows(texts: Texts, panel: Panel, settings: Mapping[str, Any]) -> list[A
         count_row("gold_few", gettext_noop("too few labels for a majority"), int((~panel.enough).sum()), LABELLED),
         count_row("n_annotations", gettext_noop("annotations"), n_votes),
         count_row("n_annotators", gettext_noop("annotators"), len(texts.annotators())),
-        count_row("n_collaborations", gettext_noop("collaborations"), len(set(texts.clusters))),
+        count_row("n_collaborations", gettext_noop("collaborations"), texts.n_collaborations),
     ]
     for rule, words in RULES.items():
         said = panel.majority(rule)

@@ -37,7 +37,8 @@ class Text:
 
     @property
     def cluster(self) -> str:
-        return str(self.collaboration["id"])
+        """What it is resampled with."""
+        return str(self.collaboration["cluster"] or self.collaboration["id"])
 
     @property
     def n_gaps(self) -> int:
@@ -86,6 +87,10 @@ class Texts:
     @property
     def n_errors(self) -> int:
         return int(self.where(lambda one: one.is_error).sum())
+
+    @property
+    def n_collaborations(self) -> int:
+        return len({one.collaboration["id"] for one in self.all})
 
     def asked(
         self, metric: str, name: Words, statistic: Summed, denominator: Words, by: By = (), unit: str = "share"

@@ -237,7 +237,7 @@ def work_plans(replies: Texts) -> Iterator[Plan]:
     """How much there is, and the work before a reply."""
     if not replies.all:
         return
-    homes = {one.cluster: one.collaboration for one in replies.all}
+    homes = {one.collaboration["id"]: one for one in replies.all}
     all_replies = gettext_noop("replies")
     rows: list[Asked | Row] = [
         count_row("n_collaborations", gettext_noop("collaborations"), len(homes)),
@@ -248,7 +248,8 @@ def work_plans(replies: Texts) -> Iterator[Plan]:
     rows.append(median_row("tool_turns", gettext_noop("median of tool-calling turns"), turns, all_replies, unit="mean"))
     lengths = [one.values["n_chars"] for one in replies.all if one.values["n_chars"] is not None]
     rows.append(median_row("n_chars", gettext_noop("median length"), lengths, all_replies, unit="characters"))
-    told = [(name, one["n_compactions"]) for name, one in homes.items() if one["n_compactions"] is not None]
+    counted_ = [(one.cluster, one.collaboration["n_compactions"]) for one in homes.values()]
+    told = [(cluster, n) for cluster, n in counted_ if n is not None]
     rows.append(
         Asked(
             "compactions",

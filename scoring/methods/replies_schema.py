@@ -77,6 +77,7 @@ COLLABORATION = RecordType(
     "One agent at work for one requester: what is resampled together.",
     (
         Field("id", "text", "of the collaboration"),
+        Field("cluster", "text", "resampled with others of the same, such as runs of one task", required=False),
         Field("model", "text", "that wrote the replies", required=False),
         Field("family", "text", "models of one maker", required=False),
         Field("project", "text", "that the work belongs to", required=False),

@@ -12,6 +12,7 @@ import pkgutil
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -252,13 +253,15 @@ class MethodReport:
 
 @dataclass(frozen=True)
 class Method:
-    """One of the four methods. `report(records, settings)` gets every parameter by name, DRAWN among them."""
+    """One of the four methods. `report(records, settings)` gets every parameter by name, DRAWN among them. `kind` is
+    the task kind whose projects have its report; empty while none has."""
 
     name: str
     title: str
     schema: Schema
     report: Callable[[Records, Mapping[str, Any]], MethodReport]
     parameters: tuple[Parameter, ...] = ()
+    kind: str = ""
 
     def all_parameters(self) -> tuple[Parameter, ...]:
         own = {one.name for one in self.parameters}
@@ -313,6 +316,12 @@ def methods() -> dict[str, Method]:
         if isinstance(method, Method):
             found[method.name] = method
     return found
+
+
+@cache
+def method_of_kind(kind: str) -> Method | None:
+    """The method that projects of a task kind have a report of."""
+    return next((one for one in methods().values() if kind and one.kind == kind), None)
 
 
 # Figures with their intervals.

@@ -18,7 +18,7 @@ function switchTheme() {
 function pressKey(event) {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return submitLabel(event);
   if (event.repeat || !isPlain(event) || !isFree(event)) return;
-  const key = event.getModifierState?.("CapsLock") ? event.key.toLowerCase() : event.key;
+  const key = event.getModifierState?.("CapsLock") ? event.key[event.shiftKey ? "toUpperCase" : "toLowerCase"]() : event.key;
   const button = document.querySelector(`[data-key="${CSS.escape(key)}"]:not([hidden])`);
   if (!button) return;
   event.preventDefault();

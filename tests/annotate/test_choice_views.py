@@ -212,7 +212,7 @@ def test_annotators_answer_without_script(client, tmp_path):
     row = ana.assignments.get(state="open")
     page = words(client.get(reverse("annotate:label_item", args=[row.public_id])))
     assert "where “Tone” is “angry”" in page
-    assert "<dt><kbd>t</kbd></dt><dd>Gaps: term</dd>" in page
+    assert "<dt><kbd>t</kbd></dt><dd>Gaps · term</dd>" in page
     own = {"key": "key-of-the-first-answer", "protocol": "1", "number": "0"}
     address = reverse("annotate:submit_annotation", args=[row.public_id])
     refused = client.post(address, {**own, "scale.clarity": "7", "note.more": "kept"})

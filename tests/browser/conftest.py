@@ -96,3 +96,20 @@ def visit(chromium, site):
         one.context.close()
         assert errors == []
         assert hosts <= {site.split("/")[2]}, "the page asked another host"
+
+
+@pytest.fixture
+def somebody(chromium, live_server):
+    """Opens a window of its own for each person, without the demo; none may ask another host or break a script."""
+    visits = []
+
+    def begin(**options):
+        context = chromium.new_context(viewport={"width": 1280, "height": 900}, **options)
+        visits.append(Visit(context, live_server.url))
+        return visits[-1]
+
+    yield begin
+    for visit in visits:
+        visit.context.close()
+        assert visit.errors == []
+        assert visit.hosts <= {live_server.url.split("/")[2]}

@@ -8,29 +8,12 @@ from django.utils import timezone
 from annotate import importing, setting_up
 from annotate.models import Annotation, Assignment, Person, Project, Role
 from tests.annotate.choice_study import QUESTION, import_texts, make_study
-from tests.browser.conftest import PASSWORD, Visit
+from tests.browser.conftest import PASSWORD
 from tests.browser.test_access import violations
 from tests.factories import make_annotation, make_person
 
 TEXTS = "id,text\na,The GTR fell by a third.\nb,It rose again.\n"
 SHOTS = os.environ.get("SIGHTLINE_SHOTS")
-
-
-@pytest.fixture
-def somebody(chromium, live_server):
-    """Opens a window of its own for each person; none may ask another host or break a script."""
-    visits = []
-
-    def begin(**options):
-        context = chromium.new_context(viewport={"width": 1280, "height": 900}, **options)
-        visits.append(Visit(context, live_server.url))
-        return visits[-1]
-
-    yield begin
-    for visit in visits:
-        visit.context.close()
-        assert visit.errors == []
-        assert visit.hosts <= {live_server.url.split("/")[2]}
 
 
 def shot(page, name):

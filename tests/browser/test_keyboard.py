@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from annotate.models import Annotation, Assignment
+from annotate.models import Annotation, Assignment, Post
 from annotate.rules.quotes import canonical
 from annotate.traces import base
 from tests.browser.conftest import PASSWORD
@@ -580,13 +580,36 @@ def test_the_list_of_keys_opens_anywhere_but_where_one_types(reader):
 def test_every_key_of_a_button_is_shown_beside_it_and_stands_in_the_list(reader):
     page = reader()
     keys = page.locator("[data-key]").evaluate_all("all => all.map((one) => one.dataset.key)")
-    assert set(keys) >= set("123nmtdrbpg?")
+    assert set(keys) >= set("123nmtdrbpgG?")
     listed = page.locator("#keys kbd").all_text_contents()
-    assert set(keys) <= set(listed)
+    assert {spelled(key) for key in keys} <= set(listed)
     for button in page.locator(".bar button:visible").all():
         assert button.locator("kbd").count() == 1, button.inner_text()
     shown = "all => all.map((one) => one.closest('label, button, a').querySelector('kbd').textContent)"
-    assert page.locator(".bar [data-key]").evaluate_all(shown) == [key for key in keys if key != "?"]
+    assert page.locator(".bar [data-key]").evaluate_all(shown) == [spelled(key) for key in keys if key != "?"]
+
+
+def spelled(key):
+    """A capital is the letter with Shift."""
+    return f"Shift+{key}" if key.isupper() else key
+
+
+def test_a_gap_in_the_guideline_has_its_key_before_and_after_the_answer(reader):
+    page = reader()
+    for before in ((), ("3", "Control+Enter")):
+        press(page, *before)
+        if before:
+            page.wait_for_selector("#item")
+            page.goto(f"{page.url.split('/label/')[0].split('/projects/')[0]}/projects/study/annotations/")
+            page.click("main li a")
+        assert page.locator("[data-opens=gap] kbd").inner_text() == "Shift+G"
+        press(page, "Shift+G")
+        assert focused(page, "#gap textarea")
+        page.keyboard.type("G and g are letters here")
+        press(page, "Control+Enter")
+        page.wait_for_selector("#gap-state:has-text('The lead is told')")
+        page.wait_for_function("() => !document.getElementById('gap').open")
+    assert Post.objects.filter(purpose="gap").count() == 2
 
 
 NAME_OF_STOP = """() => {
@@ -705,7 +728,7 @@ def test_axe_finds_nothing_with_marks_and_each_dialog(reader, scheme, width):
     press(page, "1", "Control+Enter")
     page.wait_for_selector("#problems li")
     found["problems"] = violations(page)
-    for key, dialog in (("?", "keys"), ("g", "guideline"), ("p", "problem")):
+    for key, dialog in (("?", "keys"), ("g", "guideline"), ("p", "problem"), ("Shift+G", "gap")):
         press(page, key)
         page.wait_for_selector(f"#{dialog}[open] :is(h2, .prose)")
         found[dialog] = violations(page)

@@ -14,10 +14,8 @@ from annotate.models import Annotation, Assignment, Disagreement, Project, Relea
 from scoring.comparing import agreement_report
 from tests.annotate.choice_study import N_TEXTS, text_of
 from tests.browser.conftest import PASSWORD
-from tests.browser.test_choice import make_the_question, somebody
+from tests.browser.test_choice import make_the_question
 from tests.factories import make_person
-
-__all__ = ["somebody"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

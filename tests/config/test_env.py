@@ -53,6 +53,20 @@ def test_words_are_separated_by_commas(monkeypatch):
     assert env.words("SIGHTLINE_ALLOWED_HOSTS", ["localhost"]) == ["a.example", "b.example"]
 
 
+def test_places_are_hosts_with_their_ports(monkeypatch):
+    monkeypatch.delenv("LLM_ALLOWED_HOSTS", raising=False)
+    assert env.places("LLM_ALLOWED_HOSTS") == []
+    monkeypatch.setenv("LLM_ALLOWED_HOSTS", "Model.lab:8080, 10.0.0.5:80,[::1]:9")
+    assert env.places("LLM_ALLOWED_HOSTS") == ["model.lab:8080", "10.0.0.5:80", "[::1]:9"]
+
+
+@pytest.mark.parametrize("value", ["model.lab", "model.lab:", ":80", "http://a:80", "a@c:80", "a:0", "a:99999", "::1"])
+def test_a_place_without_host_or_port_is_refused_by_name(monkeypatch, value):
+    monkeypatch.setenv("LLM_ALLOWED_HOSTS", f"fine.lab:80,{value}")
+    with pytest.raises(env.EnvironmentRefused, match=r"^LLM_ALLOWED_HOSTS: .* is no HOST:PORT\."):
+        env.places("LLM_ALLOWED_HOSTS")
+
+
 def test_the_data_folder_is_absolute_and_beside_run_unless_it_is_said(monkeypatch, tmp_path):
     monkeypatch.delenv("SIGHTLINE_DATA", raising=False)
     assert env.data_folder(tmp_path) == tmp_path / "data"

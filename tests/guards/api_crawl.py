@@ -1,5 +1,7 @@
 """What the crawl asks the API: whom its addresses serve, what stands in the place of their arguments, what is sent."""
 
+from tests.guards.questions import LABEL as OWN_LABEL
+
 ABSENT = "neverwas-Any_thing-1"
 SPACE = "annotate:api:"
 
@@ -9,14 +11,17 @@ API_AUDIENCE = {
     f"{SPACE}schema": "every lead",
     **{f"{SPACE}{name}": "members" for name in ("next_item", "last_answer", "guideline")},
     **{f"{SPACE}{name}": "whose assignment it is" for name in ("item", "draft", "annotations", "problem")},
+    **{f"{SPACE}{name}": "whose assignment it is" for name in ("thread", "gap")},
     **{f"{SPACE}{name}": "leads" for name in ("project", "people", "member", "invites", "imports", "import")},
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
-    **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements")},
-    "scoring:api_agreement": "leads",
-    **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run")},
+    **{f"{SPACE}{name}": "leads" for name in ("rounds", "round", "gaps", "settled_gaps", "pass_rule", "close")},
+    **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements", "send_back")},
+    **{f"scoring:{name}": "leads" for name in ("api_agreement", "api_overlap_rule", "api_method_report")},
+    **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }
 API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
+API_QUERIES += ("judge=reader&endpoint=small&n_samples=2",)
 
 
 def api_values_of(world):
@@ -41,9 +46,13 @@ def api_bodies_of(world, key_of):
     wrong = {"nothing": {}, "a field that there is not": {"trace": 1, "expand": "item.trace"}}
     trace = {"format": "sightline/1", "id": "r", "messages": [{"role": "user", "text": "?"}]}
     settled = {"key": "a-fresh-key-0123456789", "base": 2, "seen": "x" * 32, "cause": "slip", "confidence": "high"}
+    post = {"key": "a-fresh-key-0123456789", "text": "It lacks the unit."}
+    sent = {"key": "a-fresh-key-0123456789", "seen": "x" * 32, "names": ["A"], "reason": "Look again."}
     bodies = {
         "annotations": {
             "an answer": answer,
+            "an answer to a question of their own": {**answer, "label": OWN_LABEL},
+            "an answer that is none there": {**answer, "label": {"answers": {"tone": "furious"}}},
             "a correction": {**answer, "number": 1, "reason": "because"},
             "a correction without a reason": {**answer, "number": 1},
             "a correction of a correction": {**answer, "number": 2, "reason": "because"},
@@ -65,6 +74,40 @@ def api_bodies_of(world, key_of):
             **wrong,
         },
         "problem": {"words": {"text": "It is cut off."}, **wrong},
+        "thread": {
+            "words": post,
+            "the key of ben's answer": {**post, "key": key_of(world.assignments["ben", "first"])},
+            "the key of an own post": {**post, "key": world.posts["ana"].key},
+            "the key of ben's post": {**post, "key": world.posts["ben"].key},
+            "no words": {**post, "text": " "},
+            **wrong,
+        },
+        "gap": {
+            "words": {**post, "protocol": 1},
+            "no protocol": {**post, "protocol": 99},
+            "the key of another post": {**post, "protocol": 1, "key": world.posts["ana"].key},
+            **wrong,
+        },
+        "rounds": {"a choice": {"which": "all"}, "no choice": {"which": "some"}, **wrong},
+        "round": {"withdraw": {"state": "closed", "rest": "withdraw"}, "go on": {"state": "closed"}, **wrong},
+        "pass_rule": {
+            "a rule": {"last": 2, "percent": 80},
+            "half a rule": {"last": 2, "percent": None},
+            "the end": {"last": None, "percent": None},
+            **wrong,
+        },
+        "close": {
+            "knowingly": {"show_settled": True, "knowingly": True},
+            "unknowingly": {"show_settled": True},
+            **wrong,
+        },
+        "send_back": {
+            "a reason": sent,
+            "a letter that is none": {**sent, "names": ["Q"]},
+            "no reason": {**sent, "reason": ""},
+            "the key of what was sent": {**sent, "key": world.sent_back.sent_back.key},
+            **wrong,
+        },
         "project": {
             "a change": {"show": "plain", "open_lead": True},
             "a phase": {"open_phase": "practice"},
@@ -89,5 +132,8 @@ def api_bodies_of(world, key_of):
     releases = {"a rule": {"rule": "consensus"}, "no rule": {"rule": "best"}, "no protocol": {"protocol": 99}, **wrong}
     runs = {"a judge": {"judge": "lexical", "phases": ["main"]}, "nobody": {"judge": "nobody"}, **wrong}
     of_scoring = {"scoring:api_releases": releases, "scoring:api_runs": runs}
+    overlap = {"measure": "fail", "under": 0.8, "at_most": 5, "each": "item"}
+    rules = {"a rule": overlap, "a rule of a question": {**overlap, "measure": "tone"}}
+    of_scoring["scoring:api_overlap_rule"] = {**rules, "the end": dict.fromkeys(overlap), **wrong}
     of_scoring["scoring:api_run"] = {"held": {"state": "paused"}, "no state": {"state": "done"}, **wrong}
     return {**{f"{SPACE}{name}": these for name, these in bodies.items()}, **of_scoring}

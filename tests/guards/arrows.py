@@ -26,7 +26,9 @@ SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}"
     for name in (
         *("stats", "methods", "judges", "tools", "models", "errors"),
-        *("queries", "label_queries", "report_queries", "item_queries"),
+        *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
+        *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries"),
+        *("prompt_queries", "asking", "call_queries"),
     )
 )
 ANNOTATE_SERVICES = (
@@ -38,6 +40,10 @@ ANNOTATE_SERVICES = (
 SCORING_SERVICES = (
     *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
     "overlap",
+    *("method_reports", "flagging"),
+    "prompting",
+    *("endpoints", "endpoint_keys", "recorded", "pasting"),
+    *("calling", "driving", "estimating"),
 )
 
 
@@ -92,8 +98,10 @@ ROWS = (
     Row("shapes that pages draw", ("scoring/charts.py",), TEXTS),
     Row("annotate/rules/", ("annotate/rules/*",), ("numpy", "annotate.traces.base", OWN)),
     Row("annotate/traces/", ("annotate/traces/*",), ("numpy", OWN)),
+    Row("how models are asked", ("scoring/asking.py",), TEXTS),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
     Row("scoring/methods/", ("scoring/methods/*",), ("numpy", "scipy", "krippendorff", "scoring.stats", *TEXTS, OWN)),
+    Row("rows as the records of a method", ("scoring/reply_records.py",), (*TEXTS, "scoring.methods")),
     Row("kinds/base.py", ("annotate/kinds/base.py",), TEXTS),
     Row(
         "form.py or kind.py of a kind",
@@ -144,8 +152,12 @@ ROWS = (
         ("django", "numpy", *TEXTS, "annotate.kinds", "annotate.models", "annotate.prepared"),
     ),
     Row(
-        "scoring/models.py or scoring/queries.py",
-        files("scoring", ("models", "queries", "label_queries", "report_queries", "item_queries")),
+        "scoring/models/ or scoring/queries.py",
+        (
+            *("scoring/models/*", "scoring/reply_queries.py"),
+            *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
+            *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries")),
+        ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
     Row(
@@ -153,6 +165,20 @@ ROWS = (
         files("annotate", ANNOTATE_SERVICES),
         ("django", "numpy", *BELOW_SERVICES, *modules("annotate", ANNOTATE_SERVICES)),
     ),
+    Row(
+        "where models may be asked, and what is said when they cannot be",
+        files("scoring", ("llm_addresses", "llm_sentences")),
+        (*TEXTS, "scoring.llm_addresses"),
+    ),
+    Row(
+        "the door to models, the only code that talks to a provider",
+        files("scoring", ("llm", "llm_network")),
+        (
+            *("django", "openai", "httpx2", "httpcore2", *TEXTS, "scoring.models", "scoring.endpoint_keys"),
+            *("scoring.recorded", "scoring.llm_addresses", "scoring.llm_sentences", "scoring.llm_network"),
+        ),
+    ),
+    Row("keys of endpoints", files("scoring", ("endpoint_keys",)), ("django", "cryptography", "scoring.models")),
     Row(
         f"a service ({', '.join(SCORING_SERVICES)})",
         files("scoring", SCORING_SERVICES),
@@ -175,7 +201,7 @@ ROWS = (
     Row(
         "templatetags/, which get values",
         ("scoring/templatetags/*",),
-        ("django", *PURE_KINDS, "scoring.stats", "scoring.words", "scoring.charts"),
+        ("django", *PURE_KINDS, "scoring.stats", "scoring.methods", "scoring.words", "scoring.charts"),
     ),
     Row(
         "a view, form, command or task of annotate",
@@ -191,8 +217,10 @@ ROWS = (
         "a view, form, command or task of scoring",
         (
             *("scoring/management/*", "scoring/api/*"),
-            *files("scoring", ("release_views", "release_api", "run_views", "run_api")),
+            *files("scoring", ("release_views", "release_api", "run_views", "run_forms", "run_api", "overlap_api")),
+            *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
+            *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
         ),

@@ -19,10 +19,12 @@ from django.db import connection, models
 from django.utils import timezone
 
 from annotate.inviting import open_invites
-from annotate.models import Assignment, Disagreement, Item, Membership, Role, Settlement
+from annotate.models import Assignment, Disagreement, Item, Membership, Role, Round, Settlement
 from annotate.setting_up import hash_of
+from scoring.models.endpoint import KEY_VARIABLES
 from tests import triggers
 from tests.guards.arrows import ROOT
+from tests.guards.questions import answer_of, with_titles
 
 VISIBLE = ("open", "submitted")
 PASSWORD = "nine green bottles"
@@ -52,7 +54,12 @@ class Viewer:
     def given(self) -> list[Assignment]:
         """What this person has been given to read, and may open now."""
         mine = Assignment.objects.filter(annotator__person=self.person, annotator__left_at=None, state__in=VISIBLE)
-        return list(mine.select_related("item"))
+        return list(mine.select_related("item", "round"))
+
+    @cached_property
+    def looked_at_again(self) -> dict[int, Round]:
+        """By item, the informed round in which this person has it once more."""
+        return {row.item_id: row.round for row in self.given if row.round.purpose == Round.Purpose.INFORMED}
 
     @cached_property
     def reviewed(self) -> set[int]:
@@ -131,8 +138,18 @@ def who_settles_it(row, viewer):
     return row.item_id in viewer.reviewed and row.how != "known"
 
 
-def who_practised_or_settles_it(row, viewer):
-    return who_practised(row, viewer) or who_settles_it(row, viewer)
+def who_is_told_what_was_settled(row, viewer):
+    """In a closed project that tells it, who has answered the item."""
+    project = row.item.project
+    is_told = bool(project.closed_at) and project.settings.get("show_settled") is True and row.item.phase != "practice"
+    submitted = {assignment.item_id for assignment in viewer.given if assignment.state == "submitted"}
+    return is_told and row.is_current and row.how != "known" and row.item_id in submitted
+
+
+def who_practised_or_settles_it_or_is_told(row, viewer):
+    return (
+        who_practised(row, viewer) or who_settles_it(row, viewer) or who_is_told_what_was_settled(row, viewer)
+    )
 
 
 def leads_and_who_has_settled_it(row, viewer):
@@ -144,9 +161,23 @@ def leads_and_who_has_settled_something(row, viewer):
     return leads(row, viewer) or (viewer.reviews(row.project_id) and bool(viewer.settled))
 
 
-def whose_assignment_it_is_and_who_settles(row, viewer):
+def whose_assignment_it_is_and_who_settles_or_looks_again(row, viewer):
     """Answers stand side by side for reviewers, without names."""
-    return whose_assignment_it_is_and_leads(row, viewer) or row.assignment.item_id in viewer.reviewed
+    is_settled = whose_assignment_it_is_and_leads(row, viewer) or row.assignment.item_id in viewer.reviewed
+    return is_settled or who_looks_again(row, viewer)
+
+
+def who_looks_again(row, viewer):
+    """In an informed round, the answers that stand in rounds which were closed before it."""
+    given, again = row.assignment, viewer.looked_at_again.get(row.assignment.item_id)
+    is_fixed = row.is_current and given.state == "submitted" and given.round.closed_at is not None
+    return is_fixed and again is not None and given.round.number < again.number
+
+
+def leads_and_who_talks(row, viewer):
+    """The thread of an informed round is for those who have the item there; reports and gaps are for leads."""
+    again = viewer.looked_at_again.get(row.item_id)
+    return leads(row, viewer) or (row.purpose == "thread" and again is not None and again.pk == row.round_id)
 
 
 def who_practised(row, viewer):
@@ -213,6 +244,10 @@ STRUCTURAL_FIELDS = {
     "Message.role": "decides who said it",
     "Message.side": "decides whose doing it is",
     "Run.phases": "phases of a project",
+    "Prompt.key": "decides which prompt it is",
+    "Prompt.language": "a language code",
+    "Prompt.examples": "numbers of items",
+    "Trial.items": "numbers of items",
 }
 
 
@@ -225,9 +260,29 @@ class Plant:
     value: Callable[[Callable[..., str], Any], Any] = lambda new, row: new()
 
 
+def is_own_question(row):
+    item = getattr(row, "item", None) or row.assignment.item
+    return item.project.kind == "choice"
+
+
+def schema_of(new, row):
+    """Titles and explanations are a lead's own words where the question is."""
+    return {**(with_titles(row.label_schema, new) if row.project.kind == "choice" else row.label_schema), new(): new()}
+
+
 def label_of(new, row):
+    if is_own_question(row):
+        return answer_of(new)
     span = {"start": 0, "end": 4, "type": "definition", "quote": new()}
     return {"label": "needs_information", "states_no_result": False, "spans": [span], "comment": new()}
+
+
+def settled_label_of(new, row):
+    """Another than what annotators said, as pages show it whole only then."""
+    label = label_of(new, row)
+    if is_own_question(row):
+        return {**label, "answers": {**label["answers"], "tone": "angry"}}
+    return {**label, "label": "unrepairable_or_no_answer"}
 
 
 def manifest_of(new, row):
@@ -246,8 +301,14 @@ def draft_of(new, row):
     """A draft on top of the answer that stands, or of none."""
     if row.draft is None:
         return None
-    fields = {"label": "needs_information", "comment": new(), "spans": json.dumps(label_of(new, row)["spans"])}
+    own = {"one.tone": "calm", "note.more": new()}
+    fields = own if is_own_question(row) else {"label": "needs_information", "comment": new()}
+    fields["spans"] = json.dumps(label_of(new, row)["spans"])
     return {"number": row.annotations.count(), "draft_number": row.draft_number, "fields": fields, new(): new()}
+
+
+def problem_of(new, row):
+    return {"code": new(), "field": new(), "expected": new(), "remedy": new()}
 
 
 def calls_of(new, row):
@@ -261,6 +322,11 @@ def payload_of(new, row):
 
 def anything(new, row):
     return {"model": new(), new(): [{"run": new()}]}
+
+
+def metadata_of(new, row):
+    """Reports name the model for leads; nobody is shown the rest."""
+    return {**anything(new, row), "model": new(leads)}
 
 
 def where_it_is_set(name):
@@ -280,7 +346,7 @@ PLANTS = {
     "Protocol.guideline_en": Plant("-", members_of_any_protocol),
     "Protocol.guideline_zh": Plant("-", members_of_any_protocol),
     "Protocol.change_note": Plant("S6", leads),
-    "Protocol.label_schema": Plant("-", members_of_any_protocol, lambda new, row: {**row.label_schema, new(): new()}),
+    "Protocol.label_schema": Plant("-", members_of_any_protocol, schema_of),
     "Membership.code": Plant("S4", leads),
     "Invite.token_hash": Plant("S4", nobody, lambda new, row: hash_of(new())),
     "Invite.note": Plant("S6", leads),
@@ -301,7 +367,7 @@ PLANTS = {
     "Trace.content_hash": Plant("S2", leads),
     "Trace.cluster": Plant("S3", leads),
     "Trace.area": Plant("S3", leads),
-    "Trace.metadata": Plant("S1", nobody, anything),
+    "Trace.metadata": Plant("S1", nobody, metadata_of),
     "Message.text": Plant("S2", who_reads_the_message),
     "Message.calls": Plant("S2", who_reads_the_call, calls_of),
     "Message.answers_id": Plant("S2", nobody),
@@ -318,15 +384,15 @@ PLANTS = {
     "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),
     "Assignment.draft": Plant("S4", whose_assignment_it_is, draft_of),
     "Annotation.key": Plant("S4", nobody),
-    "Annotation.label": Plant("S4", whose_assignment_it_is_and_who_settles, label_of),
+    "Annotation.label": Plant("S4", whose_assignment_it_is_and_who_settles_or_looks_again, label_of),
     "Annotation.reason": Plant("S4", whose_assignment_it_is_and_leads),
     "Post.key": Plant("S4", nobody),
-    "Post.text": Plant("S4", leads),
+    "Post.text": Plant("S4", leads_and_who_talks),
     "Disagreement.public_id": Plant("S6", reviewers),
     "Disagreement.by_measure": Plant("S6", reviewers, lambda new, row: {new(): 0.5}),
     "SentBack.key": Plant("S6", nobody),
     "SentBack.reason": Plant("S6", whose_assignment_it_is),
-    "Settlement.label": Plant("S6", who_practised_or_settles_it, label_of),
+    "Settlement.label": Plant("S6", who_practised_or_settles_it_or_is_told, settled_label_of),
     "Settlement.key": Plant("S6", nobody),
     "Settlement.note": Plant("S6", who_settles_it),
     "Settlement.reason_en": Plant("S6", who_practised),
@@ -337,12 +403,28 @@ PLANTS = {
     "ReleaseItem.item_hash": Plant("S6", leads),
     "ReleaseItem.label": Plant("S6", leads, label_of),
     "ReleaseItem.rests_on": Plant("S6", leads, votes_of),
+    "Endpoint.name": Plant("S5", leads),
+    "Endpoint.address": Plant("S5", leads),
+    "Endpoint.model": Plant("S5", leads),
+    "Endpoint.key_variable": Plant("S5", leads, lambda new, row: row.key_variable and f"{KEY_VARIABLES}_{new()}"),
+    "Endpoint.key_sealed": Plant("S5", nobody, lambda new, row: row.key_sealed and new()),
+    "Prompt.text": Plant("S5", leads),
+    "Prompt.sha256": Plant("S5", leads),
     "Judge.name": Plant("S5", leads_and_who_has_settled_something),
     "Judge.settings": Plant("S5", leads, anything),
     "Judge.settings_hash": Plant("S5", leads),
     "Run.version": Plant("S5", leads),
+    "Run.prompts": Plant("S5", leads, lambda new, row: {**row.prompts, new(): {}}),
+    "Run.held_for": Plant("S5", leads, problem_of),
+    "Call.step": Plant("S5", leads),
+    "Call.request": Plant("S5", leads, lambda new, row: {"messages": [{"role": new(), "content": new()}], new(): 1}),
+    "Call.request_hash": Plant("S5", nobody),
+    "Call.request_id": Plant("S5", nobody),
+    "Call.response": Plant("S5", nobody),
+    "Call.error": Plant("S5", leads, problem_of),
     "Verdict.label": Plant("S5", leads_and_who_has_settled_it, label_of),
     "Verdict.finding": Plant("S5", leads_and_who_has_settled_it, lambda new, row: {**row.finding, "unreadable": new()}),
+    "Flag.note": Plant("S5", leads),
     "Report.settings": Plant("S6", leads, anything),
     "Report.settings_hash": Plant("S6", nobody),
     "Report.seen": Plant("S6", nobody, anything),

@@ -22,6 +22,7 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 from tests.guards.api_crawl import ABSENT, API_AUDIENCE, API_QUERIES, api_bodies_of, api_values_of
 from tests.guards.canary import PASSWORD, Viewer
 from tests.guards.net import Catch
+from tests.guards.questions import FORM as OWN_FORM
 from tests.guards.world import World, key_of
 
 OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE")
@@ -114,8 +115,15 @@ AUDIENCE = {
     "annotate:answer_practice": "leads",
     "annotate:reopen_items": "leads",
     **{f"scoring:{name}": "leads" for name in ("show_agreement", "agreement_csv", "list_compared_items", "show_item")},
+    **{f"scoring:{name}": "leads" for name in ("show_method_report", "method_json", "method_csv")},
+    **{f"scoring:{name}": "leads" for name in ("show_reading", "flag_question")},
+    **{f"scoring:{name}": "leads" for name in ("list_prompts", "write_prompt", "show_prompt")},
+    **{f"scoring:{name}": "leads" for name in ("start_trial", "show_trial")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
+    "scoring:plan_run": "leads",
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
+    **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
+    **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
     **dict.fromkeys(("annotate:post_in_thread", "annotate:report_gap"), "whose assignment it is"),
     **{f"annotate:{name}": "leads" for name in ("show_rounds", "open_round", "close_round", "list_gaps")},
@@ -180,6 +188,8 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{what: row.public_id for what, row in one_each.items()},
             "rewritten of ana": world.public_id("ana", "rewritten"),
             "sent back of ana": world.sent_back.public_id,
+            **{f"informed of {name}": row.public_id for name, row in world.again.items()},
+            **{f"told of {name}": row.public_id for name, row in world.told.items()},
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
         },
@@ -188,7 +198,8 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{"absent": ABSENT, "other letters": "%C3%A9", "NUL": "a%00b"},
         },
         "project": {
-            **{"ours": world.ours.slug, "other": world.other.slug, "absent": ABSENT, "long": "x" * 300},
+            **{"ours": world.ours.slug, "other": world.other.slug, "ended": world.ended.slug},
+            **{"absent": ABSENT, "long": "x" * 300},
             **{"other letters": "%C3%A9", "number": "1"},
         },
         "work_id": {
@@ -205,6 +216,16 @@ def values_of(world: World, argument: str) -> dict[str, str]:
         },
         "invite_id": {
             **{what: str(row.pk) for what, row in world.invites.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "endpoint_id": {
+            **{what: str(row.pk) for what, row in world.endpoints.items()},
+            **{"absent": "999999", "huge": "9" * 30},
+        },
+        "prompt": {"questions": "reader.questions", "absent": "reader", "long": "x" * 300, "NUL": "a%00b"},
+        "language": {"English": "en", "absent": "fr", "other letters": "%C3%A9"},
+        "call_id": {
+            **{what: str(row.pk) for what, row in world.calls.items()},
             **{"absent": "999999", "huge": "9" * 30},
         },
         "assignment_id": {
@@ -240,6 +261,8 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
     return {
         "annotate:submit_annotation": {
             "an answer": readable,
+            "an answer to a question of their own": OWN_FORM,
+            "an answer that is none there": {**OWN_FORM, "one.tone": "furious", "scale.clarity": "x"},
             "a correction": {**readable, "number": "1", "reason": "because"},
             "a correction without a reason": {**readable, "number": "1"},
             "a correction of a correction": {**readable, "number": "2", "reason": "because"},
@@ -273,11 +296,14 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "no words": {"key": "a-fresh-key-0123456789", "text": " "},
             "NUL": {"key": "a-fresh-key-0123456789", "text": "\0"},
             "the key of ben's answer": {"key": key_of(world.assignments["ben", "first"]), "text": "again"},
+            "the key of an own post": {"key": world.posts["ana"].key, "text": "again"},
+            "the key of ben's post": {"key": world.posts["ben"].key, "text": "again"},
         },
         "annotate:report_gap": {
             "words": {"key": "a-fresh-key-0123456789", "text": "What of two?", "protocol": "1"},
             "nothing": {},
             "NUL": {"key": "a-fresh-key-0123456789", "text": "\0", "protocol": "x"},
+            "the key of another post": {"key": world.posts["ana"].key, "text": "again"},
         },
         "annotate:open_round": {"a choice": {"which": "all", "phase": "main"}, "wrong": {"which": "x"}, "nothing": {}},
         "annotate:close_round": {"withdraw": {"rest": "withdraw"}, "go on": {"rest": "go_on"}, "nothing": {}},
@@ -286,8 +312,15 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "no numbers": {"last": "x", "percent": "-1"},
             "nothing": {},
         },
+        "scoring:flag_question": {
+            "a flag": {"run": "2", "sample": "0", "place": "0", "what": "question", "note": "why"},
+            "taken back": {"run": "2", "sample": "0", "place": "0", "what": "quote", "do": "take_back"},
+            "wrong values": {"run": "2", "sample": "0", "place": "99999", "what": "x", "note": "\0"},
+            "nothing": {},
+        },
         "scoring:set_overlap_rule": {
             "a rule": {"measure": "fail", "under": "0.8", "at_most": "5", "each": "item"},
+            "a rule of a question": {"measure": "tone", "under": "0.8", "at_most": "5", "each": "item"},
             "wrong values": dict.fromkeys(["measure", "under", "at_most", "each"], "x"),
             "the end": {"do": "end"},
             "nothing": {},
@@ -370,9 +403,33 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "a judge": {"judge": "lexical", "phases": "main"},
             "nobody": {"judge": "nobody", "phases": "main"},
             "no phase": {"judge": "lexical", "phases": "later"},
+            "a judge that asks": {"judge": "reader", "endpoint": "small", "phases": "main", "cap_calls": "9"},
+            "no cap yet": {"judge": "reader", "endpoint": "small", "phases": "main"},
+            "wrong values": {"judge": "reader", "endpoint": "a\0b", "n_samples": "x", "cap_calls": "\0"},
             "nothing": {},
         },
-        **{f"scoring:{name}_run": {"nothing": {}} for name in ("pause", "resume", "cancel")},
+        **{f"scoring:{name}_run": {"nothing": {}} for name in ("pause", "cancel")},
+        "scoring:resume_run": {"nothing": {}, "a cap": {"cap_calls": "9"}, "wrong values": {"cap_calls": "x"}},
+        **{f"scoring:{name}_endpoint": endpoint_bodies() for name in ("new", "show")},
+        **{f"scoring:{name}_endpoint": {"nothing": {}} for name in ("try", "archive")},
+        "scoring:write_prompt": {
+            "a text": {"text": "{{mark}} {{files}} {{conversation}} {{reply}}", "examples": ""},
+            "a text that is none": {"text": "{{reply}} {{replay}} \0", "examples": "x 999999 -1"},
+            "nothing": {},
+        },
+        "scoring:start_trial": {
+            "two versions": {
+                **{"new": "reader.questions en 2", "old": "reader.questions en 1", "endpoint": "small", "release": "1"},
+                **{"n_items": "2", "cap_calls": "9"},
+            },
+            "wrong values": dict.fromkeys(["new", "old", "endpoint", "release", "n_items", "cap_calls"], "x y z"),
+            "nothing": {},
+        },
+        "scoring:paste_answer": {
+            "an answer": {"text": "It says ready.", "cut": "on"},
+            "nothing": {},
+            "NUL": {"text": "\0"},
+        },
         "scoring:try_run_again": {"nothing": {}},
         "scoring:seal_release": {
             "a rule": {"rule": "majority", "protocol": "1"},
@@ -424,6 +481,22 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
     }.get(route, {})
+
+
+def endpoint_bodies() -> dict[str, dict[str, str]]:
+    """What leads post of a place where models are asked."""
+    values = {"name": "made new", "provider": "openai", "address": "https://host.example/v1", "model": "small"}
+    values |= {"max_output_tokens": "9", "limit_field": "max_tokens", "thinking_form": "thinking", "per_minute": "9"}
+    values |= {"concurrency": "1", "deadline_seconds": "9", "most_bytes": "9000", "key_source": "stored"}
+    return {
+        "an endpoint": {**values, "key": "a-key-of-somebody"},
+        "no key": values,
+        "a key of the server": {**values, "key_source": "environment", "key_variable": "SIGHTLINE_SECRET_KEY"},
+        "a private address": {**values, "key_source": "none", "address": "http://127.0.0.1:8000/"},
+        "wrong values": dict.fromkeys(values, "x"),
+        "NUL": {**values, "name": "a\0b", "key": "\0"},
+        "nothing": {},
+    }
 
 
 def settling_bodies(readable) -> dict[str, dict[str, dict[str, str]]]:
@@ -653,10 +726,14 @@ class Crawl:
     def is_theirs(self, who: str, what: str, route: Route) -> bool:
         """Whether the route serves this person at the place."""
         audience = AUDIENCE.get(route.name, "")
+        if route.is_api and what.startswith("ended"):  # nobody has a token for it
+            return False
         if audience == "whose assignment it is":
             # One's own report, sent again because its answer was lost, is answered like the first.
             reported = [f"problem of {who}"] if route.name in REPORTING else []
             own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", f"sent back of {who}", *reported]
+            own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
+            own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
             return who != "gone" and what in own
         if audience == "who has the link":
             return what == LINKS[route.name]
@@ -702,8 +779,8 @@ LINKS = {
     "annotate:new_password": "a password",
     "annotate:join_project": "a part",
 }
-LEADS = {"ours": ("lea",), "other": ("zack",)}
-REVIEWERS = {"ours": ("rita", "lea"), "other": ("zack",)}
+LEADS = {"ours": ("lea",), "other": ("zack",), "ended": ("lea",)}
+REVIEWERS = {"ours": ("rita", "lea"), "other": ("zack",), "ended": ("lea",)}
 SETTLED = {"ours": "rita", "other": "zack"}
 
 
@@ -717,7 +794,7 @@ def is_for_reviewer(who: str, places: list[str], audience: str) -> bool:
     return audience == "reviewers" or (is_own and SETTLED[project] == who)
 
 
-MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack")}
+MEMBERS = {"ours": ("ana", "ben", "rita", "lea"), "other": ("zoe", "zack"), "ended": ("ana", "ben", "lea")}
 
 
 def fingerprint(response: HttpResponse) -> tuple[int, str, str, bytes]:

@@ -11,10 +11,10 @@ from django.template import engines
 from django.template.loaders.locmem import Loader
 from rest_framework import serializers
 
-from annotate import blind
+from annotate import blind, queries
 from annotate.api import shown
 from annotate.api.authentication import Key, TokenAuthentication
-from annotate.models import Assignment, Trace
+from annotate.models import Annotation, Assignment, Membership, Post, SentBack, Trace
 from annotate.views import label
 
 ITEM, PROBLEMS = "annotate/_item.html", "annotate/_problems.html"
@@ -114,6 +114,47 @@ def by_cookie(patch):
     patch.setattr(TokenAuthentication, "authenticate", authenticate)
 
 
+def settled_before_the_end(patch):
+    patch.setattr(blind, "tells_settled", lambda row: row.phase != "practice")
+
+
+def reason_by_item(patch):
+    """Of whoever the item was sent back to."""
+
+    def reason(assignment_id):
+        item = Assignment.objects.get(pk=assignment_id).item_id
+        sent = SentBack.objects.filter(assignment__item=item)
+        return " ".join(sent.values_list("reason", flat=True))
+
+    patch.setattr(queries, "sent_back_reason", reason)
+
+
+def answers_of_the_same_round(patch):
+    def said(row):
+        given = Annotation.objects.filter(assignment__item=row.item_id, is_current=True)
+        values = given.values_list("assignment__annotator", "assignment__public_id", "label")
+        return [queries.SaidEarlier(*one, {}) for one in values.order_by("assignment__round__number")]
+
+    patch.setattr(queries, "said_earlier", said)
+
+
+def thread_with_names(patch):
+    thread_of = queries.thread_of
+
+    def and_names(row):
+        codes = dict(Membership.objects.values_list("pk", "code"))
+        return [(member, f"{codes[member]}: {text}") for member, text in thread_of(row)]
+
+    patch.setattr(queries, "thread_of", and_names)
+
+
+def gaps_in_the_thread(patch):
+    def everything(row):
+        return list(Post.objects.filter(item=row.item_id, round=row.round_id).values_list("author", "text"))
+
+    patch.setattr(queries, "thread_of", everything)
+
+
 LEAKS = (
     Leak(
         "data attribute",
@@ -174,6 +215,17 @@ LEAKS = (
     Leak("the API opened by a cookie", by_cookie, "annotate:api:own_projects", "by cookie"),
     Leak("403 of the API in place of the one 404", forbidden_instead_of_missing, "annotate:api:item", "one 404"),
     Leak("403 in place of the one 404", forbidden_instead_of_missing, "annotate:label_item", "one 404"),
+    Leak(
+        "what was settled, in a project that goes on",
+        settled_before_the_end,
+        "annotate:label_item",
+        "token",
+        "Settlement.label",
+    ),
+    Leak("the reason of another one's item", reason_by_item, "annotate:api:item", "token", "SentBack.reason"),
+    Leak("answers of the same round", answers_of_the_same_round, "annotate:label_item", "token", "Annotation.label"),
+    Leak("names in the thread", thread_with_names, "annotate:api:item", "token", "Membership.code"),
+    Leak("gaps in the thread", gaps_in_the_thread, "annotate:label_item", "token", "Post.text"),
     Leak(
         "ETag from a hidden field",
         in_header("ETag", lambda item: f'"{item.arm}"'),

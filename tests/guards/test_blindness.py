@@ -80,7 +80,7 @@ def test_every_secret_field_of_every_row_holds_a_token_of_its_own(world):
             empty = {
                 f"{model.__name__}.{field.name}"
                 for field in model._meta.fields
-                if getattr(row, field.attname) in (None, [])
+                if getattr(row, field.attname) in (None, [], "")
             }
             assert places - empty <= held
 
@@ -98,6 +98,26 @@ def test_what_may_be_shown_is_shown_and_would_be_caught_elsewhere(who, secret, w
     assert crawl.alarms == []
     caught = crawl.caught(Ask(route, "zoe", "", "/"), response)
     assert secret in {catch.token.place for catch in caught}
+
+
+@pytest.mark.parametrize("by_api", [False, True], ids=["page", "API"])
+def test_what_rounds_release_is_there_to_be_leaked(by_api, world):
+    """Earlier answers and the thread of an informed round, and what was settled in a closed project."""
+    crawl = Crawl(world)
+    route = ROUTES["annotate:api:item" if by_api else "annotate:label_item"]
+
+    def shown(assignment):
+        response = crawl.ask(Ask(route, "ana", "", route.path([assignment.public_id])))
+        assert crawl.alarms == [], said(crawl.alarms)
+        return [catch.token for catch in crawl.caught(Ask(route, "zoe", "", "/"), response)]
+
+    again = shown(world.again["ana"])
+    whose = {token.row.assignment.annotator.person.username for token in again if token.place == "Annotation.label"}
+    assert len(whose) == 3
+    assert len({token.row.author_id for token in again if token.place == "Post.text"}) == 3
+    assert "SentBack.reason" in {token.place for token in shown(world.sent_back)}
+    if not by_api:
+        assert "Settlement.label" in {token.place for token in shown(world.told["ana"])}
 
 
 def test_what_the_asking_person_has_sent_may_come_back(world):

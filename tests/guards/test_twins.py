@@ -246,8 +246,11 @@ def test_why_an_item_was_sent_back_shows_on_that_item_alone(cast):
     row = make_assignment(cast.ana, cast.first.item, round=round_)
     SentBack.objects.create(assignment=row, person=cast.rita.person, key="k", reason="Look again.", created_at=NOW)
     pages = {**PAGES, "sent back": lambda cast: reverse("annotate:label_item", args=[row.public_id])}
-    change = lambda cast: SentBack.objects.update(reason="For another reason.")  # noqa: E731
-    assert differing_pages(cast, change, pages) == {"sent back"}
+    assert differing_pages(cast, give_another_reason, pages) == {"sent back"}
+
+
+def give_another_reason(cast):
+    SentBack.objects.update(reason="For another reason.")
 
 
 def settle_first(cast, **label):
@@ -299,9 +302,9 @@ def review_pages(cast):
         for name, row in items.items()
         for query in ("", "?write=1", "?again=1")
     }
-    covered = lambda cast: reverse("scoring:settled_verdict", args=[slug, items["other"].public_id])  # noqa: E731
+    covered = reverse("scoring:settled_verdict", args=[slug, items["other"].public_id])
     own = {name: PAGES[name] for name in ("home", "guideline")}
-    return {**queue, **cards, **own, "verdict": covered}
+    return {**queue, **cards, **own, "verdict": lambda cast: covered}
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Two projects in full use, so that every state of an assignment and every kind of secret is there to be leaked."""
+"""Projects in full use, so that every state of an assignment and every kind of secret is there to be leaked: a panel of
+replies, a pool that asks a question its lead has made, and one that is closed and tells what was settled."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.utils import timezone
 
+from annotate import pools
 from annotate.models import (
     Annotation,
     Assignment,
@@ -27,18 +29,21 @@ from annotate.models import (
     Work,
 )
 from annotate.sessions import SessionStore
-from annotate.traces.base import Answered, Call, File, Message
+from annotate.traces import base
+from annotate.traces.base import Answered, File, Message
+from scoring.models import Call, Endpoint, Flag
 from tests import factories
 from tests.guards.canary import Token, plant_everything
 from tests.guards.net import Net
+from tests.guards.questions import QUESTION
 
 CONVERSATION = (
     Message(0, "system", "rules"),
     Message(1, "user", "question"),
-    Message(2, "assistant", "thought", calls=(Call("", "", ""), Call("", "", ""))),
+    Message(2, "assistant", "thought", calls=(base.Call("", "", ""), base.Call("", "", ""))),
     Message(3, "tool", "result", answers=Answered(2, 0)),
     Message(4, "assistant", "first reply"),
-    Message(5, "user", "question", side="user", calls=(Call("", "", ""),)),
+    Message(5, "user", "question", side="user", calls=(base.Call("", "", ""),)),
     Message(6, "tool", "result", side="user", answers=Answered(5, 0)),
     Message(7, "assistant", "second reply"),
     Message(8, "user", "question"),
@@ -61,16 +66,23 @@ PLANS = {
         **{"recorded": "open", "odd": "submitted", "odder": "problem", "unseen": "locked"},
     },
     "gone": {"practice": "submitted", "first": "submitted", "second": "open", "third": "locked"},
-    "zoe": {"practice": "submitted", "first": "submitted", "second": "open", "third": "locked"},
+    "zoe": {"practice": "submitted", "first": "submitted", "second": "open", "third": "withdrawn"},
 }
+TALKING = {
+    "ours": {"ana": "open", "ben": "submitted", "gone": "open"},
+    "other": {"zoe": "open"},
+}
+"""Who has an item once more in an informed round."""
 PEOPLE = ("anonymous", "ana", "ben", "gone", "rita", "lea", "zoe", "zack")
-"""ana and ben annotate, gone did, rita reviews, lea leads; zoe annotates and zack leads the other project."""
+"""ana and ben annotate, gone did, rita reviews, lea leads; zoe annotates and zack leads the other project. In the
+closed one ana and ben have annotated and lea leads."""
 
 
 @dataclass
 class World:
     ours: Project
     other: Project
+    ended: Project
     people: dict[str, Person | None]
     cookies: dict[str, str]
     assignments: dict[tuple[str, str], Assignment]
@@ -82,8 +94,13 @@ class World:
     work: dict[str, Work]
     secrets: dict[str, str]
     tokens_made: dict[str, Any]
+    endpoints: dict[str, Endpoint]
+    calls: dict[str, Call]
     disputes: dict[str, Disagreement]
     sent_back: Assignment
+    again: dict[str, Assignment]
+    told: dict[str, Assignment]
+    posts: dict[str, Post]
     tokens: list[Token]
     net: Net
 
@@ -95,7 +112,7 @@ class World:
 
 
 def make_world() -> World:
-    ours, other = factories.make_project(), factories.make_project()
+    ours, other = factories.make_project(), factories.make_project(kind="choice", assigning="pool", overlap=2)
     members = {
         **{name: factories.make_member(ours, name) for name in ("ana", "ben", "gone")},
         "rita": factories.make_member(ours, "rita", Role.REVIEWER),
@@ -106,7 +123,7 @@ def make_world() -> World:
     Membership.objects.filter(pk=members["gone"].pk).update(left_at=factories.NOW)
     Person.objects.filter(username="ben").update(interface_language="zh-hans")
     Person.objects.filter(username="lea").update(may_create_projects=True)
-    assignments, disputes = {}, {}
+    assignments, disputes, again, posts = {}, {}, {}, {}
     for project in (ours, other):
         items = material(project)
         mine = {name: plan for name, plan in PLANS.items() if members[name].project == project}
@@ -114,8 +131,18 @@ def make_world() -> World:
             assignments |= {(name, item): given(members[name], items[item], plan[item]) for item in plan}
         decide(project, items, next(member for member in members.values() if member.project == project))
         who = members["rita" if project == ours else "zack"]
-        disputes |= disputed(who, items, "ours" if project == ours else "other")
-    sent_back = send_back(members["ana"], assignments["ana", "first"].item, members["rita"])
+        whose = "ours" if project == ours else "other"
+        disputes |= disputed(who, items, whose)
+        talking = {members[name]: state for name, state in TALKING[whose].items()}
+        looked_at, said = looked_at_again(talking, items["discussed"])
+        again |= looked_at
+        posts |= said
+        if project == other:
+            pooled(project, members["zoe"])
+    sent_back, _ = (
+        send_back(members[name], assignments[name, "first"].item, members["rita"]) for name in ("ana", "ben")
+    )
+    told = closed_and_told(members)
     work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
     secret = set_up_links(ours)
@@ -125,10 +152,12 @@ def make_world() -> World:
         Session.objects.create(session_key=session_key_of(name), person=member.person, expire_date=in_a_week())
     tokens_made = {name: scripts_of(member) for name, member in members.items()}
     tokens = plant_everything()
+    names = {ours.pk: "ours", other.pk: "other"}
     people = {"anonymous": None} | {name: Person.objects.get(pk=member.person_id) for name, member in members.items()}
     return World(
         ours=Project.objects.get(pk=ours.pk),
         other=Project.objects.get(pk=other.pk),
+        ended=Project.objects.get(pk=told["ana"].round.project_id),
         people=people,
         cookies={name: cookie_of(person, session_key_of(name)) for name, person in people.items()},
         assignments={key: Assignment.objects.get(pk=row.pk) for key, row in assignments.items()},
@@ -140,8 +169,13 @@ def make_world() -> World:
         work={what: Work.objects.get(pk=row.pk) for what, row in work.items()},
         secrets={name: secret_of(row, tokens) for name, row in tokens_made.items()},
         tokens_made=tokens_made,
+        endpoints={f"{row.provider} of {names[row.project_id]}": row for row in Endpoint.objects.order_by("-pk")},
+        calls={f"{row.state} of {names[row.run.project_id]}": row for row in Call.objects.select_related("run")},
         disputes={what: Disagreement.objects.get(pk=row.pk) for what, row in disputes.items()},
         sent_back=Assignment.objects.get(pk=sent_back.pk),
+        again={name: Assignment.objects.get(pk=row.pk) for name, row in again.items()},
+        told={name: Assignment.objects.get(pk=row.pk) for name, row in told.items()},
+        posts={name: Post.objects.get(pk=row.pk) for name, row in posts.items()},
         tokens=tokens,
         net=Net(tokens),
     )
@@ -161,7 +195,7 @@ def secret_of(row, tokens) -> str:
 
 def material(project) -> dict[str, Item]:
     """Items by the names that plans use, and a trace that is still on its way in."""
-    factories.make_protocol(project)
+    factories.make_protocol(project, **({"label_schema": QUESTION} if project.kind == "choice" else {}))
     batch = factories.make_batch(project)
     factories.make_batch(project, state=ImportBatch.State.REFUSED)
     staging = factories.make_batch(project, state=ImportBatch.State.STAGED)
@@ -169,7 +203,7 @@ def material(project) -> dict[str, Item]:
     staged = factories.make_trace(project, CONVERSATION, batch=staging, is_staged=True)
     factories.make_item(trace=staged)
     places = {"practice": (0, 4), "practising": (0, 9), "first": (1, 4), "second": (1, 7), "third": (1, 9)}
-    places |= {"fourth": (1, 11), "odd": (3, 4), "odder": (3, 7), "unseen": (4, 4)}
+    places |= {"fourth": (1, 11), "odd": (3, 4), "odder": (3, 7), "unseen": (4, 4), "discussed": (4, 7)}
     items = {
         name: factories.make_item(trace=traces[trace], reply=reply, phase="practice" if trace == 0 else "main")
         for name, (trace, reply) in places.items()
@@ -224,12 +258,23 @@ def decide(project, items, member) -> None:
     judge_and_seal(project, [items["first"], items["second"]])
 
 
+def flagged(project, item):
+    """What a reader said of an item, one question of which a lead flags."""
+    asked = {"origin": "model", "question": "?", "type": "reference", "about": "f", "start": 0, "end": 1, "removed": ""}
+    asked |= {"answer": "", "quote": "f", "scope": "none", "quote_verified": False, "quote_in": None, "is_gap": True}
+    verdict = {"failed": True, "failed_without_quote_check": True, "fail_gap": True}
+    values = {"verdict": {**verdict, "fail_language": False, "fail_answer": False}, "questions": [asked], "n_gaps": 1}
+    said = {"values": values, "spans": []}
+    reading = factories.make_verdict(factories.make_run(project, "reader"), item, finding=said)
+    Flag.objects.create(verdict=reading, place=0, what="quote", note="why")
+
+
 def disputed(reviewer, items, whose) -> dict[str, Disagreement]:
     """Two items in the queue: one that somebody else settled, and one that this reviewer did, twice."""
     for is_current in (False, True):
         Settlement.objects.create(
             item=items["second"], label={}, how="reviewer", person=reviewer.person, is_current=is_current,
-            key=f"key of {is_current}", protocol=reviewer.project.protocols.first(),
+            cause="guideline", key=f"key of {is_current}", protocol=reviewer.project.protocols.first(),
         )  # fmt: skip
     rows = {"settled by others": items["first"], "settled by oneself": items["second"], "not settled": items["odd"]}
     return {
@@ -240,9 +285,71 @@ def disputed(reviewer, items, whose) -> dict[str, Disagreement]:
     }
 
 
+def looked_at_again(talking, item) -> tuple[dict[str, Assignment], dict[str, Post]]:
+    """An item that was labelled in a round that is closed and that its annotators talk about in an informed one: what
+    each has there, and their posts. Whoever corrected or answers once more says so to nobody else, nor who said
+    something about the item elsewhere."""
+    project = item.project
+    closed = factories.make_round(project, purpose="protocol", closed_at=factories.NOW)
+    informed = factories.make_round(project, purpose="informed", informed=True)
+    rows, posts = {}, {}
+    for member, state in talking.items():
+        earlier = factories.make_submitted(member, item, round=closed)
+        factories.make_annotation(earlier, reason="why")
+        name = member.person.username
+        rows[name] = factories.make_assignment(member, item, state, round=informed)
+        if state == "submitted":
+            factories.make_annotation(rows[name])
+        said = {"item": item, "author": member, "text": "!"}
+        posts[name] = Post.objects.create(round=informed, purpose="thread", key=f"thread {name}", **said)
+        Post.objects.create(round=closed, purpose="thread", key=f"earlier {name}", **said)
+        protocol = project.protocols.get(number=1)
+        Post.objects.create(round=informed, purpose="gap", key=f"gap {name}", protocol=protocol, **said)
+    elsewhere = factories.make_submitted(next(iter(reversed(talking))), item)
+    factories.make_annotation(elsewhere)
+    return rows, posts
+
+
+def pooled(project, member) -> None:
+    """The items of a project in its pool: one is read for as long as its lease goes on, and one that was taken back
+    has been given to others meanwhile."""
+    pools.fill(project=project)
+    for row in member.assignments.filter(round__purpose="first", item__phase="main"):
+        pools.take_place(row.item_id, project.overlap)
+        if row.state == "open":
+            Assignment.objects.filter(pk=row.pk).update(lease_until=in_a_week())
+        if row.state == "withdrawn":
+            Assignment.objects.filter(pk=row.pk).update(lease_until=factories.NOW)
+            pools.take_place(row.item_id, project.overlap)
+
+
+def closed_and_told(members) -> dict[str, Assignment]:
+    """A project that is closed and tells its annotators what their items were settled to: what each answered. It has
+    items that were not settled, or that only the other one had, as well."""
+    project = factories.make_project(closed_at=factories.NOW, settings={"show_settled": True})
+    project.rounds.update(closed_at=factories.NOW)
+    factories.make_member(project, "lea", Role.LEAD)
+    ana, ben = (factories.make_member(project, name) for name in ("ana", "ben"))
+    shared, hers, his, practice = (factories.make_item(project, phase=phase) for phase in (*["main"] * 3, "practice"))
+    protocol = project.protocols.get()
+    for item in (shared, his):
+        for is_current in (False, True):
+            Settlement.objects.create(
+                item=item, label={}, how="reviewer", person=members["lea"].person, is_current=is_current, cause="slip",
+                key=f"{item.pk} {is_current}", protocol=protocol,
+            )  # fmt: skip
+    Settlement.objects.create(item=practice, label={}, how="known")
+    told = {name: factories.make_submitted(member, shared) for name, member in (("ana", ana), ("ben", ben))}
+    for member, item in ((ana, hers), (ben, his), (ben, practice)):
+        factories.make_submitted(member, item)
+    factories.make_assignment(ana, his, "withdrawn")
+    return told
+
+
 def send_back(member, item, reviewer) -> Assignment:
     """An item that its annotator has once more, with the reviewer's reason."""
-    round_ = factories.make_round(member.project, purpose="sent_back", informed=True)
+    round_ = member.project.rounds.filter(purpose="sent_back").first()
+    round_ = round_ or factories.make_round(member.project, purpose="sent_back", informed=True)
     row = factories.make_assignment(member, item, round=round_)
     SentBack.objects.create(assignment=row, person=reviewer.person, key="k", reason="why", created_at=factories.NOW)
     return row
@@ -250,11 +357,18 @@ def send_back(member, item, reviewer) -> Assignment:
 
 def judge_and_seal(project, items) -> None:
     """A judge's run with a job that was given up, a report, and a gold set."""
-    run = factories.make_run(project, items=items)
+    pasted = factories.make_endpoint(project, provider="pasted")
+    factories.make_endpoint(project, key_source="stored", key_sealed="sealed")
+    factories.make_endpoint(project, key_source="environment", key_variable="SIGHTLINE_LLM_KEY")
+    run = factories.make_run(project, items=items, endpoint=pasted, cap_calls=10)
+    factories.make_call(run, items[1])
+    answered = {"state": "answered", "response": "!", "answered_at": factories.NOW}
+    factories.make_call(run, items[0], **answered)
     dead = {"kind": "verdict", "group": run.group, "state": "dead", "error": "!", "payload": {"item": items[1].pk}}
     factories.make_work(project, key=f"verdict {run.pk}", **dead)
+    flagged(project, items[0])
     factories.make_report(project)
-    factories.make_release(project, items)
+    factories.make_trial(project, factories.make_release(project, items), items)
 
 
 def set_up_links(project) -> Invite:

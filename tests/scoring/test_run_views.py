@@ -113,12 +113,12 @@ def test_statements_do_not_grow_with_runs_and_their_jobs(cast, django_assert_num
     for _ in range(2):
         run = make_run(cast.project, items=cast.items)
         make_work(cast.project, kind="verdict", group=run.group, state="done")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         cast.client.get(address("list_runs", cast))
     for _ in range(5):
         run = make_run(cast.project, items=cast.items)
         make_work(cast.project, kind="verdict", group=run.group, state="done")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         cast.client.get(address("list_runs", cast))
     with django_assert_num_queries(7):
         cast.client.get(address("show_run", cast, 1))

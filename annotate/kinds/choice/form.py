@@ -7,10 +7,11 @@ from typing import Any
 from django.utils.functional import lazy
 from django.utils.translation import get_language
 
-from annotate.kinds.base import LabelError, Measure, Schema
+from annotate.kinds.base import OTHER_STYLE, LabelError, Measure, Schema
 from annotate.kinds.choice import measures, settle
 from annotate.kinds.choice.label import wrong_type
-from annotate.kinds.choice.question import Part, Title, is_asked, question_of
+from annotate.kinds.choice.question import Label, Part, Title, is_asked, question_of
+from annotate.rules.lanes import MarkType
 
 
 def read_form(post: Mapping[str, str], schema: Schema) -> dict[str, Any]:
@@ -61,6 +62,22 @@ say = lazy(in_language, str)
 
 def read_measures(schema: Schema) -> Sequence[Measure]:
     return measures.measures(schema, say)
+
+
+def letter_of(label: Label) -> str:
+    return label.key or in_language(label.title, label.id)[:1]
+
+
+def mark_types(schema: Schema) -> Mapping[str, MarkType]:
+    """Those in use, then those that were removed."""
+    question = question_of(schema)
+    slots = question.slots
+    in_use = {
+        one.id: MarkType(say(one.title, one.id), str(slots[one.id]), letter_of(one))
+        for one in question.mark_types
+    }
+    removed = {one.id: MarkType(say(one.title, one.id), OTHER_STYLE) for one in question.removed}
+    return removed | in_use
 
 
 def part_titles(schema: Schema) -> Mapping[str, str]:

@@ -128,6 +128,11 @@ class Question:
     def mark_types(self) -> tuple[Label, ...]:
         return tuple(label for part in self.parts if part.type == "marks" for label in part.labels)
 
+    @property
+    def slots(self) -> dict[str, int]:
+        """By type of marks, the number of its underline."""
+        return {label.id: place for place, label in enumerate(self.mark_types, start=1)}
+
     def part(self, id: str) -> Part | None:
         return self.by_id.get(id)
 

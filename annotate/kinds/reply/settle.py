@@ -73,13 +73,17 @@ def grade(label: ReplyLabel, known: ReplyLabel) -> Grade:
 
 
 def from_finding(finding: Finding, schema: Schema) -> ReplyLabel | None:
-    """A judge's verdict as a label: its gaps are spans; no readable answer is no label at all."""
-    if finding.unreadable is not None:
+    """A judge's verdict as a label: its gaps are spans; no readable answer is no label at all, nor is a finding that
+    says so (`label` None)."""
+    values = finding.values
+    if finding.unreadable is not None or values.get("label", "") is None:
         return None
-    if finding.values.get("label") in LABELS:
-        name = finding.values["label"]
-    elif finding.values.get("no_answer") or finding.values.get("wrong_language"):
+    verdict = values.get("verdict", {})
+    no_answer = bool(values.get("no_answer") or verdict.get("fail_answer"))
+    if values.get("label") in LABELS:
+        name = values["label"]
+    elif no_answer or values.get("wrong_language") or verdict.get("fail_language"):
         name = UNREPAIRABLE
     else:
         name = NEEDS_INFORMATION if finding.spans else READABLE
-    return ReplyLabel(name, bool(finding.values.get("no_answer")), finding.spans)
+    return ReplyLabel(name, no_answer, finding.spans)

@@ -1,4 +1,5 @@
-"""`manage.py report METHOD --records FILE`: the tables of one of the methods over records made anywhere."""
+"""`manage.py report METHOD PROJECT`, or `--records FILE`: the tables of one of the methods over a project, or over
+records made anywhere."""
 
 import csv
 import io
@@ -12,17 +13,19 @@ from django.utils.translation import gettext
 
 from annotate.errors import Refused
 from annotate.importing import import_caps
-from annotate.management.said import SaidCommand
+from annotate.management.said import SaidCommand, project_called
 from annotate.traces.base import Problem, first_problems, gettext_noop
 from annotate.traces.documents import Documents
+from scoring.comparing import PHASES
 from scoring.management.commands.agreement import table_lines
+from scoring.method_reports import NO_METHOD, as_plain, shown_method
 from scoring.method_words import MethodWords, csv_rows, method_words
 from scoring.methods.records import Records, RecordsRefused, read_records
 from scoring.methods.tables import BadSetting, Method, methods
 
 
 class Command(SaidCommand):
-    help = "Tables of one method over records made anywhere (docs/records.md), with intervals."
+    help = "Tables of one method over a project, or over records made anywhere (docs/records.md), with intervals."
 
     def add_arguments(self, parser):
         form = parser.add_mutually_exclusive_group()
@@ -30,7 +33,12 @@ class Command(SaidCommand):
         form.add_argument("--html", action="store_true", help="print a page that stands by itself")
         form.add_argument("--csv", action="store_true", help="print one row a figure, safe for spreadsheets")
         parser.add_argument("method", choices=sorted(methods()))
-        parser.add_argument("--records", type=Path, required=True, metavar="FILE", help="one JSON object a line")
+        parser.add_argument("project", nargs="?", help="whose labels and verdicts the tables are of")
+        parser.add_argument("--records", type=Path, metavar="FILE", help="one JSON object a line, instead of a project")
+        parser.add_argument("--phase", choices=PHASES, default="main", help="of the project")
+        parser.add_argument("--protocol", type=int, metavar="N", help="labels under this protocol, not the newest")
+        parser.add_argument("--run", type=int, metavar="N", help="this run of the reader, not the newest of the phase")
+        parser.add_argument("--checker-run", type=int, metavar="N", help="this run of the checker, likewise")
         parser.add_argument(
             "--set",
             dest="given",
@@ -49,15 +57,28 @@ class Command(SaidCommand):
         with translation.override(options["language"] or translation.get_language()):
             super().handle(*args, **options)
 
-    def act(self, *, method, records, given, **options):
+    def act(self, *, method, project, records, given, **options):
         """Everything is worked out before a word is printed."""
         self.form = next((name for name in ("html", "csv") if options[name]), "words")
-        self.method, self.file = methods()[method], records.name
+        self.method = methods()[method]
+        if (project is None) == (records is None):
+            raise Refused(EITHER)
+        if project is not None:
+            return self.act_project(project_called(project), pairs_of(given), **options)
+        self.source = records.name
         try:
             self.report = self.method.of(self.read(records, self.method, options["json"]), pairs_of(given))
         except BadSetting as error:
             raise Refused(error.problem) from error
-        return {"file": self.file, **self.report.as_dict()}
+        return {"file": self.source, **self.report.as_dict()}
+
+    def act_project(self, project, given, **options):
+        if project.kind != self.method.kind:
+            raise Refused(NO_METHOD)
+        asked = {name: options[name] for name in ("phase", "protocol", "run", "checker_run")}
+        stored = shown_method(project, given=given, **asked)
+        self.source, self.report = project.slug, stored.report
+        return as_plain(stored)
 
     def read(self, path: Path, method: Method, as_json: bool) -> Records:
         try:
@@ -82,7 +103,7 @@ class Command(SaidCommand):
         if self.form == "csv":
             yield from csv_lines(self.report)
             return
-        said = method_words(self.report, self.method, self.file)
+        said = method_words(self.report, self.method, self.source)
         if self.form == "html":
             yield page(said)
             return
@@ -131,3 +152,11 @@ def word_lines(said: MethodWords) -> Iterator[str]:
     yield from table_lines(said.settings)
     yield ""
     yield from said.closing
+
+
+EITHER = Problem(
+    code="missing_field",
+    field="PROJECT",
+    expected=gettext_noop("Either a project or a file of records."),
+    remedy=gettext_noop("Give PROJECT, or --records FILE."),
+)

@@ -69,6 +69,8 @@ def test_a_lead_sees_the_project(cast, lea):
         "person_cap": None,
         "lease_minutes": 30,
         "open_phase": "main",
+        "closed_at": None,
+        "show_settled": False,
         "is_synthetic": False,
     }
 

@@ -11,13 +11,22 @@ from django.core.management import call_command
 from django.db import transaction
 
 from annotate.api.schema import document
-from annotate.models import Assignment, Settlement, Work
+from annotate.models import Assignment, Project, Round, Settlement, Work
 from annotate.reviewing import open_card, part_of, refresh_queue
 from scoring import comparing
 from scoring.running import start_run
 from tests.annotate.api.asking import Script
 from tests.annotate.releases import seal
-from tests.factories import make_cast, make_item, make_plan, make_submitted
+from tests.factories import (
+    NOW,
+    make_assignment,
+    make_cast,
+    make_endpoint,
+    make_item,
+    make_plan,
+    make_round,
+    make_submitted,
+)
 
 pytestmark = pytest.mark.django_db
 METHODS = ("get", "put", "post", "patch", "delete")
@@ -114,6 +123,9 @@ def world(db, settings, tmp_path, monkeypatch):
         state="open", draft={"number": 0, "draft_number": 3, "fields": {"comment": "x"}}, draft_number=3
     )
     theirs = make_plan(cast.ben, 1)[0]
+    closed = make_round(cast.project, "protocol", closed_at=NOW)
+    earlier, _ = (make_submitted(member, item, round=closed) for member in (cast.ana, cast.ben))
+    again = make_assignment(cast.ana, item, round=make_round(cast.project, "informed", informed=True))
     payload = {"file_name": "a.jsonl", "phase": "main"}
     work = [
         Work.objects.create(kind="import_traces", key=state, state=state, project=cast.project, payload=payload, **more)
@@ -122,9 +134,11 @@ def world(db, settings, tmp_path, monkeypatch):
     seal(cast.project)
     with transaction.atomic():
         start_run(person=None, project=cast.project, judge="lexical")
+    make_endpoint(cast.project, name="small", price_in=1, price_out=1)
     values = {
         "project": [cast.project.slug, cast.other_project.slug, "never-was"],
-        "public_id": [one.public_id for one in (practice, done, *plan, theirs)] + ["never-was"],
+        "public_id": [one.public_id for one in (practice, done, earlier, again, *plan, theirs)]
+        + ["never-was"],
         "code": [cast.ben.code, "never-was"],
         "work_id": [*(one.pk for one in work), 999_999],
         "number": [1, 999_999],
@@ -135,8 +149,17 @@ def world(db, settings, tmp_path, monkeypatch):
     settled = {"base": 0, "seen": card.seen, "cause": "slip", "confidence": "high", "answer": "A"}
     keys = ("key-of-settling-1", "key-of-settling-1", "key-of-settling-2")
     bodies = {"settle_item": [{"key": key, **settled} for key in keys]}
+    sent = {"key": "key-of-sending-01", "seen": card.seen, "names": ["A"], "reason": "Look again."}
+    bodies["send_back"] = [sent, sent, {**sent, "key": "key-of-sending-02", "seen": "x"}, {**sent, "reason": " "}]
     people = {"annotator": cast.ana, "reviewer": cast.rita, "lead": cast.lea}
     return {**{who: Script(one) for who, one in people.items()}, "values": values, "bodies": bodies}
+
+
+BEFORE = {
+    "open_round": lambda: Round.objects.filter(purpose="informed").update(closed_at=NOW),
+    "set_overlap_rule": lambda: Project.objects.update(assigning="pool"),
+}
+"""What has to be so for an operation to have something to do."""
 
 
 def addresses(path, values):
@@ -155,10 +178,27 @@ BODIES = {
     "report_problem": [{"text": "Cut."}] * 2,
     "change_project": [{"show": "plain"}, {"languages": ["en"]}],
     "change_member": [{"paused": True}, {"languages": ["fr"]}, {"left": True}],
+    "post_in_thread": [{"key": "key-of-a-post-0001", "text": "It lacks the unit."}] * 2,
+    "report_gap": [{"key": "key-of-a-post-0002", "text": "What of two?", "protocol": 1}] * 2
+    + [{"key": "key-of-a-post-0003", "text": "What of two?", "protocol": 9}],
+    "open_round": [{"which": "all"}, {"which": "all"}, {"which": "some"}],
+    "close_round": [{"state": "closed"}, {"state": "open"}],
+    "set_pass_rule": [{"last": 10, "percent": 80}, {"last": 10, "percent": None}, {"last": None, "percent": None}],
+    "set_overlap_rule": [
+        {"measure": "fail", "under": 0.8, "at_most": 5, "each": "item"},
+        {"measure": "mood", "under": 0.8, "at_most": 5, "each": "item"},
+        {"measure": None, "under": None, "at_most": None, "each": None},
+    ],
+    "close_project": [{"show_settled": True}, {"show_settled": True, "knowingly": True}],
     "make_invite": [{"role": "annotator", "languages": ["en"]}, {"role": "annotator"}],
     "new_protocol": [{"guideline_en": "Read.", "guideline_zh": "读。", "change_note": "new", "after": 1}] * 2,
     "upload_traces": [FILE, ""],
-    "start_run": [{"judge": "lexical"}, {"judge": "nobody"}],
+    "start_run": [
+        {"judge": "lexical"},
+        {"judge": "nobody"},
+        {"judge": "reader", "endpoint": "small", "cap_calls": 9, "cap_cost": 0.5},
+        {"judge": "reader", "endpoint": "small"},
+    ],
     "change_run": [{"state": "paused"}, {"state": "paused"}, {"state": "cancelled"}, {"state": "running"}],
     "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }
@@ -166,6 +206,11 @@ BODIES = {
 BAD_BODIES = ("{", "[]", {}, {"nobody": "knows"}, "x" * 3_000_000)
 QUERIES = {
     "show_agreement": ("?phase=pilot", "?measure=fail", "?measure=x", "?protocol=9"),
+    "show_method_report": ("?phase=pilot", "?run=9", "?protocol=9", "?checker_run=x"),
+    "estimate_run": ("?judge=reader&endpoint=small", "?judge=reader&endpoint=none", "?judge=lexical&endpoint=small"),
+    "list_rounds": ("?phase=pilot", "?phase=practice"),
+    "list_gaps": ("?protocol=1&limit=1", "?protocol=0"),
+    "show_guideline": ("?protocol=1", "?protocol=9", "?protocol=0"),
     "list_items": ("?phase=main&limit=1", "?limit=0", "?cursor=x"),
     "upload_traces": ("?phase=last", "?format=csv", "?file_name=a.jsonl"),
 }
@@ -183,6 +228,7 @@ def test_every_answer_is_one_that_the_document_describes(name, described, world)
     method, path, _ = OPERATIONS[name]
     one = described["paths"][path][method.lower()]
     seen = set()
+    BEFORE.get(name, int)()
     for who in ("annotator", "reviewer", "lead"):
         for address in addresses(path, world["values"]):
             for query, body in asked(name, method, world):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.cache import cache
 
-from annotate.models import Project, Settlement
+from annotate.models import Project, SentBack, Settlement
 from tests.annotate.api.asking import Script, codes
 from tests.annotate.test_reviewing import ELSEWHERE, KEY, NEEDY, READABLE
 from tests.factories import make_annotation, make_cast, make_item, make_submitted
@@ -82,6 +82,36 @@ def test_what_is_wrong_is_named(cast):
     response = rita.post(address, decision(card, answer="A"))
     assert (response.status_code, codes(response)) == (409, {("seen", "answers_changed")})
     assert not Settlement.objects.exists()
+
+
+def test_an_item_is_sent_back_once_to_those_whose_answers_are_named(cast):
+    rita = Script(cast.rita)
+    card = first_card(cast, rita)
+    address = of(cast, f"{card['id']}/send-back/")
+    said = {"key": KEY, "seen": card["seen"], "names": ["A"], "reason": "Which unit?"}
+    for values, found in (
+        ({"reason": " "}, {("reason", "empty_value")}),
+        ({"names": []}, {("names", "wrong_type")}),
+        ({"names": ["A", "Q"]}, {("names", "unknown_value")}),
+        ({"key": "x"}, {("key", "wrong_type")}),
+    ):
+        response = rita.post(address, {**said, **values})
+        assert (response.status_code, codes(response)) == (422, found)
+    stale = rita.post(address, {**said, "seen": "x" * 32})
+    assert (stale.status_code, codes(stale)) == (409, {("seen", "answers_changed")})
+    sent = [rita.post(address, said) for _ in range(2)]
+    assert [(one.status_code, one.json()) for one in sent] == [(200, {"key": KEY, "n_people": 1})] * 2
+    row = SentBack.objects.get()
+    annotator = row.assignment.annotator
+    shown = Script(annotator).get(f"items/{row.assignment.public_id}/").json()
+    assert (shown["sent_back"], shown["informed"]) == ("Which unit?", None)
+    other = cast.ben if annotator == cast.ana else cast.ana
+    assert "Which unit?" not in Script(other).get(f"projects/{cast.project.slug}/next/").content.decode()
+    again = rita.post(address, {**said, "key": "another-key-0123456789"})
+    assert (again.status_code, again.json()["problems"][0]["code"]) == (422, "sent_back_already")
+    assert rita.get(of(cast, f"{card['id']}/")).json()["n_waiting"] == 1
+    assert Script(cast.lea).post(address, {**said, "key": "a-third-key-0123456789"}).status_code == 404
+    assert Script(cast.ana).post(address, said).status_code == 404
 
 
 def test_a_lead_looks_on_and_nobody_else_sees_anything(cast):

@@ -2,7 +2,7 @@
 
 import random
 
-from annotate.rules.lanes import N_LANES, Mark, laned, letters_of
+from annotate.rules.lanes import N_LANES, Mark, MarkType, laned, letters_of
 from annotate.rules.light_text import Piece, light
 
 TEXT = "The **first** one is `cheaper` by \u202e one."
@@ -90,5 +90,13 @@ def test_types_that_begin_alike_have_letters_that_tell_them_apart():
     assert letters_of(["term", "tool", "to"]) == {"term": "te", "tool": "too", "to": "to"}
     marks = [Mark(0, 2, "term", "A"), Mark(1, 3, "tool", "B")]
     text = laned([Piece("some text")], marks)
-    assert text.letters == (("te", "term"), ("to", "tool"))
+    assert text.legend == (MarkType("term", "term", "te"), MarkType("tool", "tool", "to"))
     assert [tag for one in text.segments for tag in one.tags] == ["A te", "B to"]
+
+
+def test_a_type_goes_by_the_title_style_and_letter_it_is_given():
+    types = {"term": MarkType("A term", "1", "k"), "tool": MarkType("A tool", "2")}
+    marks = [Mark(0, 4, "term", "a1"), Mark(5, 9, "tool", "a1"), Mark(5, 9, "odd", "a2")]
+    text = laned([Piece("some text")], marks, types)
+    assert text.legend == (MarkType("A term", "1", "k"), MarkType("A tool", "2", "to"), MarkType("odd", "odd", "o"))
+    assert [(one.type, one.style, one.letter) for one in text.segments[0].marks] == [("term", "1", "k")]

@@ -8,6 +8,7 @@ of it, by a lead, at its page.
 """
 
 import atexit
+import itertools
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ import django
 
 HERE = threading.local()
 POINTS = ("before the result", "between result and commit", "between commit and end")
+ASKING_POINTS = ("stored and not sent", "answered and not recorded", "recorded and not read")
 SITE_POINTS = ("before the run is committed", "before a worker is woken", "behind the answer")
 
 
@@ -81,8 +83,36 @@ class Worker:
             self.here(POINTS[2])
             return is_through(group)
 
+        self.prepare_to_ask()
         work.HANDLERS["verdict"] = judge_item
         queries.has_verdict, queries.is_through = before_the_insert, after_the_commit
+
+    def prepare_to_ask(self):
+        """A judge that asks, and hooks around each of its calls; `after` lets so many pass first."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # for the threads of a driver too
+        from scoring import calling
+        from scoring.judges import registry
+        from tests.scoring.asking_here import ASKER
+
+        registry.all_judges()["asker"] = ASKER
+        send, record_answer = calling.send, calling.record_answer
+        waits_at, self.waits_at = self.waits_at, None if "after" in self.said else self.waits_at
+        passed = itertools.count(1)
+
+        def sent(call, endpoint):
+            if next(passed) == self.said.get("after"):
+                self.waits_at = waits_at
+            self.here(ASKING_POINTS[0])
+            reply = send(call, endpoint)
+            self.here(ASKING_POINTS[1])
+            return reply
+
+        def recorded(call, reply, prices):
+            answer = record_answer(call, reply, prices)
+            self.here(ASKING_POINTS[2])
+            return answer
+
+        calling.send, calling.record_answer = sent, recorded
 
     def drain(self):
         from annotate import work

@@ -5,6 +5,8 @@ import pytest
 from annotate.kinds.registry import all_kinds
 from scoring.judges import registry
 from scoring.judges.lexical import JUDGE
+from scoring.judges.prompts import PLACEHOLDERS
+from tests.scoring.judges.asked import ENDPOINT
 
 
 @pytest.fixture
@@ -38,4 +40,16 @@ def test_a_judge_from_elsewhere_can_be_added(registered):
 def test_every_judge_judges_kinds_there_are_and_completes_its_settings():
     for judge in registry.all_judges().values():
         assert set(judge.kinds) <= set(all_kinds())
-        assert judge.read_settings({}) == judge.settings == judge.read_settings(judge.settings)
+        endpoint = {"endpoint": ENDPOINT} if judge.asks else {}
+        assert judge.read_settings(endpoint) == {**judge.settings, **endpoint}
+        assert judge.read_settings({**judge.settings, **endpoint}) == {**judge.settings, **endpoint}
+
+
+def test_every_prompt_of_a_judge_is_one_there_is_and_every_one_is_used():
+    assert {key for judge in registry.all_judges().values() for key in judge.prompts} == set(PLACEHOLDERS)
+
+
+def test_a_judge_that_gives_no_labels_says_so():
+    assert registry.gives_labels("lexical")
+    assert registry.gives_labels("one that is gone")
+    assert not registry.gives_labels("checker")

@@ -8,13 +8,14 @@ from typing import Any
 from django import template
 from django.utils.translation import get_language, gettext
 
+from annotate.kinds.base import OTHER_STYLE
 from annotate.kinds.choice.editor import Editor
+from annotate.kinds.choice.form import letter_of
 from annotate.kinds.choice.question import (
     JUDGED,
     MAX_PARTS,
     MAX_SHOWN_STEPS,
     TYPES,
-    Label,
     Part,
     Question,
     Title,
@@ -37,7 +38,7 @@ def words(part: Part) -> str:
 def choice_form(schema, values) -> list[Row]:
     """The parts as fields, with what is chosen in them."""
     question, values = question_of(schema or {}), values or {}
-    answers, notes, slots = values.get("answers") or {}, values.get("notes") or {}, slots_of(question)
+    answers, notes, slots = values.get("answers") or {}, values.get("notes") or {}, question.slots
     return [field_of(part, question, answers.get(part.id), notes.get(part.id, ""), slots) for part in question.parts]
 
 
@@ -90,18 +91,10 @@ def condition(part: Part, question: Question) -> str:
 def choice_types(schema) -> str:
     """How each type of marks looks, as JSON for the script."""
     question = question_of(schema or {})
-    slots = slots_of(question)
+    slots = question.slots
     return json.dumps(
         {label.id: {"slot": str(slots[label.id]), "letter": letter_of(label)} for label in question.mark_types}
     )
-
-
-def slots_of(question: Question) -> dict[str, int]:
-    return {label.id: place for place, label in enumerate(question.mark_types, start=1)}
-
-
-def letter_of(label: Label) -> str:
-    return label.key or said(label.title, label.id)[:1]
 
 
 @register.simple_tag
@@ -111,7 +104,7 @@ def choice_summary(schema, values) -> Row:
     titles = {label.id: said(label.title, label.id) for label in question.removed}
     titles |= {label.id: said(label.title, label.id) for part in question.parts for label in part.labels}
     titles |= {part.id: words(part) for part in question.parts}
-    slots = slots_of(question)
+    slots = question.slots
     letters = {label.id: letter_of(label) for label in question.mark_types}
     order = {part.id: place for place, part in enumerate(question.parts)}
 
@@ -130,7 +123,7 @@ def choice_summary(schema, values) -> Row:
         {
             "title": titles.get(span["type"], span["type"]),
             "quote": span["quote"],
-            "slot": slots.get(span["type"], ""),
+            "slot": slots.get(span["type"], OTHER_STYLE),
             "letter": letters.get(span["type"], span["type"][:1]),
         }
         for span in values.get("spans") or []

@@ -1,10 +1,10 @@
-"""Automated raters and what they said, and the reports that join people and verdicts."""
+"""Automated raters, their runs and what they said."""
 
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Item, Person, Project, WorkGroup
+from scoring.models.endpoint import Endpoint
 
 
 class Judge(models.Model):
@@ -38,11 +38,31 @@ class Run(models.Model):
     n_samples = models.PositiveSmallIntegerField(default=1)
     group = models.OneToOneField(WorkGroup, on_delete=models.PROTECT, related_name="run")
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    endpoint = models.ForeignKey(Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    is_proof = models.BooleanField(default=False)
+    """As its endpoint was when it started: a proof of the wire, whose verdicts are shown as such and in no report."""
+    prompts = models.JSONField(default=dict, blank=True)
+    reuse = models.BooleanField(default=True)
+    """Whether a recorded answer to an equal request is taken in place of a call."""
+    cap_calls = models.PositiveIntegerField(null=True, blank=True)
+    cap_tokens = models.PositiveBigIntegerField(null=True, blank=True)
+    cap_cost = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    held_for = models.JSONField(null=True, blank=True)
+    """Why the run was held without anybody asking for it, as a problem; None again once it is resumed."""
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "number"], name="run_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="run_number_once"),
+            models.CheckConstraint(
+                condition=Q(endpoint=None)
+                | Q(cap_calls__isnull=False)
+                | Q(cap_tokens__isnull=False)
+                | Q(cap_cost__isnull=False),
+                name="run_that_asks_has_a_cap",
+            ),
+        ]
 
     def __str__(self):
         return f"run {self.number} of {self.project_id}"
@@ -70,28 +90,3 @@ class Verdict(models.Model):
 
     def __str__(self):
         return f"verdict of run {self.run_id} on item {self.item_id}"
-
-
-class Report(models.Model):
-    """Figures that were computed, with what they rest on: `settings` say what was asked, `ids` which rows it was asked
-    of (runs of ids as text, by table), `seen` how the fresh report is told from one that newer labels have overtaken.
-    The same settings and ids give the same `payload`."""
-
-    class Kind(models.TextChoices):
-        AGREEMENT = "agreement", _("agreement")
-
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="reports")
-    kind = models.CharField(max_length=20, choices=Kind)
-    settings = models.JSONField(default=dict)
-    settings_hash = models.CharField(max_length=64)
-    seen = models.JSONField(default=dict)
-    ids = models.JSONField(default=dict)
-    payload = models.JSONField(default=dict)
-    version = models.CharField(max_length=40)
-    computed_at = models.DateTimeField()
-
-    class Meta:
-        indexes = [models.Index(fields=["project", "settings_hash", "-id"], name="report_newest")]
-
-    def __str__(self):
-        return f"{self.kind} report {self.pk}"

@@ -1,0 +1,10 @@
+"""Automated raters and what they said, and the reports that join people and verdicts. One file a subject."""
+
+from scoring.models.asking import Call, Prompt
+from scoring.models.endpoint import Endpoint
+from scoring.models.flag import Flag
+from scoring.models.judging import Judge, Run, Verdict
+from scoring.models.report import Report
+from scoring.models.trial import Trial
+
+__all__ = ["Call", "Endpoint", "Flag", "Judge", "Prompt", "Report", "Run", "Trial", "Verdict"]

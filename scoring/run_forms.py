@@ -1,0 +1,49 @@
+"""What the pages of runs are posted, as values."""
+
+import re
+from decimal import Decimal, InvalidOperation
+from urllib.parse import urlencode
+
+from annotate.errors import Refused
+from annotate.models import Phase
+from scoring.asking import BAD_CAP, Cap
+from scoring.running import MOST_SAMPLES
+
+WHOLE = re.compile(r"[0-9]{1,18}")
+
+
+def chosen_from(given) -> dict[str, object]:
+    """Judge, endpoint, phases, samples and whether recorded answers are used, from a form or the query it leads to."""
+    samples = given.get("n_samples", "1")
+    return {
+        "judge": given.get("judge", ""),
+        "endpoint": given.get("endpoint", ""),
+        "phases": [phase for phase in given.getlist("phases") if phase in Phase.values],
+        "n_samples": int(samples) if WHOLE.fullmatch(samples) and int(samples) <= MOST_SAMPLES else 0,
+        "reuse": given.get("reuse", "yes") == "yes",
+    }
+
+
+def query_of(chosen) -> str:
+    names = ("judge", "endpoint", "phases")
+    return urlencode({name: chosen[name] for name in names}, doseq=True)
+
+
+def cap_from(posted) -> Cap:
+    """The caps that were filled in; Refused where one is no number."""
+    calls, tokens, cost = (posted.get(f"cap_{name}", "").strip() for name in ("calls", "tokens", "cost"))
+    if any(word and not WHOLE.fullmatch(word) for word in (calls, tokens)):
+        raise Refused(BAD_CAP)
+    return Cap(int(calls) if calls else None, int(tokens) if tokens else None, money(cost) if cost else None)
+
+
+def money(word: str) -> Decimal:
+    try:
+        amount = Decimal(word)
+    except InvalidOperation:
+        raise Refused(BAD_CAP) from None
+    if not amount.is_finite() or len(word) > 20:
+        raise Refused(BAD_CAP)
+    return amount
+
+
