@@ -52,10 +52,13 @@ class MeasureReport:
 
 @dataclass(frozen=True, slots=True)
 class SetReport:
-    """The agreement of people on a measure of sets, by its name."""
+    """The agreement of people on a measure of sets, by its name, and of a judge with each of them. `title` is a message
+    id."""
 
     measure: str
+    title: str
     agreement: SetAgreement
+    judge: SetAgreement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ class AgreementReport:
     sets: tuple[SetReport, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        sets = [{"measure": one.measure, "agreement": plain(one.agreement)} for one in self.sets]
+        sets = [plain(one) for one in self.sets]
         return {
             "project": self.project,
             "phase": self.phase,
@@ -174,9 +177,23 @@ def report_from(payload: Mapping[str, Any], measures: Sequence[Measure]) -> Agre
         round=payload.get("round"),
         is_informed=payload.get("is_informed", False),
         sets=tuple(
-            SetReport(part["measure"], restored(SetAgreement, part["agreement"])) for part in payload.get("sets", ())
+            SetReport(
+                part["measure"],
+                part["title"],
+                restored(SetAgreement, part["agreement"]),
+                restored(SetAgreement | None, part["judge"]),
+            )
+            for part in payload.get("sets", ())
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a report compares: measures on a scale, and measures of sets."""
+
+    measures: Sequence[Measure]
+    sets: Sequence[SetMeasure]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +224,8 @@ def agreement_report(
     schemas = schemas_of(project)
     wanted = {"language": language, "area": area, "cluster": cluster}
     gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
-    measures = chosen_measures(project, schemas, measure, gathered.facts.protocol)
-    return computed_report(project, gathered, schemas=schemas, measures=measures)
+    chosen = chosen_of_all(project, schemas, measure, gathered.facts.protocol)
+    return computed_report(project, gathered, schemas=schemas, chosen=chosen)
 
 
 def gather(
@@ -259,11 +276,9 @@ def gather(
     )
 
 
-def computed_report(
-    project: Project, gathered: Gathered, *, schemas: Schemas, measures: Sequence[Measure]
-) -> AgreementReport:
+def computed_report(project: Project, gathered: Gathered, *, schemas: Schemas, chosen: Chosen) -> AgreementReport:
     """The figures of these rows and nothing else."""
-    kind, facts = kind_of(project.kind), gathered.facts
+    kind, facts, measures = kind_of(project.kind), gathered.facts, chosen.measures
     table = table_of(gathered.labels, kind, schemas)
     panels = [panel_question(one, table) for one in measures]
     judges = [
@@ -292,7 +307,7 @@ def computed_report(
         n_filtered=facts.n_filtered,
         round=facts.round,
         is_informed=facts.is_informed,
-        sets=set_reports(kind.sets(schemas[facts.protocol or max(schemas)]), table, drawing),
+        sets=set_reports(chosen.sets, table, drawing, judge_of_sets(chosen.sets, gathered, kind, schemas)),
     )
 
 
@@ -356,6 +371,17 @@ def schemas_of(project: Project) -> Schemas:
     return {one.number: one.label_schema or kind.schema for one in queries.protocols_of(project.pk)}
 
 
+def chosen_of_all(project: Project, schemas: Schemas, measure: str | None, protocol: int | None = None) -> Chosen:
+    """The measure of this name, of either sort, or all of the kind; as `chosen_measures`."""
+    kind, schema = kind_of(project.kind), schemas.get(protocol or 0) or schemas[max(schemas)]
+    sets = [one for one in kind.sets(schema) if measure in (None, one.name)]
+    measures = [one for one in kind.measures(schema) if measure in (None, one.name)]
+    if not measures and not sets:
+        names = [one.name for one in (*kind.measures(schema), *kind.sets(schema))]
+        raise Refused(unknown_choice("measure", names))
+    return Chosen(measures, sets)
+
+
 def chosen_measures(
     project: Project, schemas: Schemas, measure: str | None, protocol: int | None = None
 ) -> list[Measure]:
@@ -406,10 +432,40 @@ def panel_question(measure: Measure, table: Labelled) -> PanelQuestion:
     return PanelQuestion.of(ratings, level=measure.level, tie=measure.tie, min_others=measure.min_others)
 
 
-def set_reports(measures: Sequence[SetMeasure], table: Labelled, drawing: Drawing) -> tuple[SetReport, ...]:
-    questions = [SetQuestion(table.named(one), one.stat) for one in measures]
+JudgeOfSets = tuple[str, Mapping[int, Any]]
+"""Who a judge is in a table of sets, and its labels by item."""
+
+
+def judge_of_sets(
+    measures: Sequence[SetMeasure], gathered: Gathered, kind: TaskKind, schemas: Schemas
+) -> JudgeOfSets | None:
+    run = gathered.facts.run
+    if run is None or not measures:
+        return None
+    newest = schemas[max(schemas)]
+    labels = {row.item: row.label for row in gathered.verdicts if row.label is not None}
+    return f"{run.judge}, run {run.number}", {
+        item: kind.load(json.loads(label), newest) for item, label in labels.items()
+    }
+
+
+def set_reports(
+    measures: Sequence[SetMeasure], table: Labelled, drawing: Drawing, judge: JudgeOfSets | None = None
+) -> tuple[SetReport, ...]:
+    """Everything from one draw."""
+    named = [table.named(one) for one in measures]
+    questions = [SetQuestion(people, one.stat) for one, people in zip(measures, named, strict=True)]
+    if judge is not None:
+        name, said = judge
+        for one, people in zip(measures, named, strict=True):
+            own = [one.rate(said[item]) if item in said else None for item in table.records.items]
+            questions.append(SetQuestion({name: own, **people}, one.stat, against=name))
     found = set_agreements(questions, table.clusters, drawing)
-    return tuple(SetReport(one.name, agreement) for one, agreement in zip(measures, found, strict=True))
+    of_judge = found[len(measures) :] or [None] * len(measures)
+    return tuple(
+        SetReport(one.name, one.title, people, beside)
+        for one, people, beside in zip(measures, found[: len(measures)], of_judge, strict=True)
+    )
 
 
 def judge_question(measure: Measure, people: Ratings, verdicts: Verdicts) -> JudgeQuestion:

@@ -50,11 +50,20 @@ class SetQuestion:
 
     `named`: by rater, for every item the set that they named; empty where they looked and found nothing, None where
     they did not look. The same items in the same order for all. `stat`: `f1` (micro: of sums over items) or `exact`,
-    the share of items with equal sets.
+    the share of items with equal sets. `against`: only pairs of this one of them and another, such as of a judge and
+    each person.
     """
 
     named: Mapping[Hashable, Sequence[Set[Hashable] | None]]
     stat: SetStat
+    against: Hashable | None = None
+
+    @property
+    def couples(self) -> list[tuple[Hashable, Hashable]]:
+        """Who is compared with whom."""
+        if self.against is None:
+            return list(combinations(self.named, 2))
+        return [(self.against, other) for other in self.named if other != self.against]
 
 
 def set_agreements(
@@ -86,10 +95,10 @@ class _Asked:
 
     @classmethod
     def of(cls, question: SetQuestion) -> _Asked:
-        columns = [list(sets) for sets in question.named.values()]
-        named = [Named.of(one, other, common) for one, other in combinations(columns, 2)]
+        columns = {who: list(sets) for who, sets in question.named.items()}
+        named = [Named.of(columns[one], columns[other], common) for one, other in question.couples]
         pairs = [slim(agreement_of(one, stat=question.stat), one, question.stat) for one in named]
-        return cls(question, named, pairs, max(map(len, columns), default=0))
+        return cls(question, named, pairs, max(map(len, columns.values()), default=0))
 
     @property
     def drawn(self) -> list[Summed]:
@@ -101,7 +110,7 @@ class _Asked:
     def answer(self, figures: Sequence[Figure]) -> SetAgreement:
         mean, *of_pairs = figures
         of_pairs = of_pairs or [one.figure() for one in self.pairs]
-        couples = combinations(self.question.named, 2)
+        couples = self.question.couples
         empty = [both_looked(one) & (one.n_predicted + one.n_reference == 0) for one in self.named]
         return SetAgreement(
             stat=self.question.stat,

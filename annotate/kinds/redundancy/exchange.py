@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import Blocks, Exchange, LabelError
 from annotate.kinds.redundancy.contract import Trajectory, triplet_problems
 from annotate.kinds.redundancy.label import (
     MAX_STEPS,
@@ -27,6 +27,7 @@ from annotate.kinds.redundancy.label import (
     too_many,
     wrong_type,
 )
+from annotate.kinds.redundancy.marks import from_marks
 from annotate.kinds.redundancy.schema import ABNORMAL, DUPLICATED, EXPLORATORY, INCORRECT, SCHEMA
 from annotate.traces.base import Problem, first_problems, gettext_noop
 from annotate.traces.strict_json import pointer_part
@@ -135,3 +136,21 @@ def unknown_trajectory(name: str) -> Problem:
         expected=gettext_noop("The id of a trajectory of the project."),
         remedy=gettext_noop("Correct it, or import the trajectory first."),
     )
+
+
+def read_shown(data: Any, shown: Mapping[str, Blocks], base: int) -> dict[str, RedundancyLabel]:
+    """As `read`, of trajectories as their items show them."""
+    return read(data, {name: Trajectory.of(blocks.entries) for name, blocks in shown.items()}, 1 if base else 0)
+
+
+EXCHANGE = Exchange(
+    title=gettext_noop("A list of triplets for each trajectory, by the id it had in its file."),
+    read=read_shown,
+    write=written,
+    files={
+        "triplets-pool.json": lambda label: bool(label.is_rating),
+        "triplets-gold.json": lambda label: bool(label.steps),
+    },
+    from_marks=from_marks,
+)
+"""The pool is every trajectory that people agree on, the gold those of them that have a redundant step."""

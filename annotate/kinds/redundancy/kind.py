@@ -4,7 +4,21 @@ docs/redundant-steps.md."""
 from pathlib import Path
 
 from annotate.kinds.base import TaskKind
-from annotate.kinds.redundancy import contract, export, form, items, label, measures, schema, settle, suggest, view
+from annotate.kinds.redundancy import (
+    align,
+    contract,
+    editor,
+    exchange,
+    export,
+    form,
+    items,
+    label,
+    measures,
+    schema,
+    settle,
+    suggest,
+    view,
+)
 from annotate.traces.base import gettext_noop
 
 FOLDER = Path(__file__).parent
@@ -24,7 +38,9 @@ KIND = TaskKind(
     sets=measures.sets,
     check=contract.check,
     suggest=suggest.suggest,
+    exchange=exchange.EXCHANGE,
     settle=settle.settle,
+    align=align.align,
     same=measures.same,
     distance=measures.distance,
     grade=settle.grade,
@@ -38,6 +54,12 @@ KIND = TaskKind(
     part_titles=settle.part_titles,
     unmeasured=label.UNMEASURED,
     text_title=gettext_noop("The trajectory"),
+    script="redundancy/redundancy.js",
     keys_template="redundancy/_keys.html",
     check_schema=schema.check_schema,
+    read_schema=editor.read_schema,
+    edit_schema=editor.edit_schema,
+    draft_schema=editor.draft_schema,
+    schema_template="redundancy/_schema.html",
+    describe_schema="redundancy/_described.html",
 )

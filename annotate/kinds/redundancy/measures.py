@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from annotate.kinds.base import Measure, Schema, SetMeasure
 from annotate.kinds.redundancy.label import STEPS, RedundancyLabel
+from annotate.kinds.redundancy.schema import TYPE_TITLES, TYPES
 from annotate.traces.base import gettext_noop
 
 SOME, NOTHING = "some", "none"
@@ -37,7 +38,14 @@ def found(label: RedundancyLabel) -> str | None:
 def sets(schema: Schema) -> Sequence[SetMeasure]:
     return (
         SetMeasure("location", gettext_noop("the redundant steps"), locations),
-        SetMeasure("type", gettext_noop("the steps with their types"), types),
+        SetMeasure(
+            "type",
+            gettext_noop("the steps with their types"),
+            types,
+            categories=TYPES,
+            category_titles=tuple(TYPE_TITLES.values()),
+            named=lambda label: {one.type for one in label.steps},
+        ),
         SetMeasure("evidence", gettext_noop("the steps with their evidence"), evidence),
         SetMeasure("triplet", gettext_noop("whole triplets"), triplets),
         SetMeasure("set", gettext_noop("the set of triplets, as a whole"), triplets, stat="exact"),

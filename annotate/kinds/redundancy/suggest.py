@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,7 @@ from annotate.traces.base import Trace
 IDENTICAL, ERROR_KEYWORD = "identical", "error_keyword"
 SERVER_CODE = r"(?:http|status|code|error)\W{0,4}(?:code\W{0,4}+)?5\d\d(?!\w)|\A\W{0,4}5\d\d\s+[^\W\d_]"
 """`5xx` as a keyword: where a text calls a number a code, or begins with it and a word. Prices are no codes."""
+SAYS_CODE = ("http", "status", "code", "error")
 HAN = re.compile("[\u3400-\u9fff]")
 
 
@@ -102,8 +104,8 @@ def number(text: str) -> dict[str, str]:
 class Keywords:
     """The words of a schema, ready to be looked for: whole ones, whatever their case."""
 
-    def __init__(self, patterns: Sequence[tuple[str, re.Pattern[str]]]) -> None:
-        self.patterns = patterns
+    def __init__(self, words: Mapping[str, Sequence[Word]]) -> None:
+        self.words = words
 
     @staticmethod
     def of(keywords: Mapping[str, Iterable[str]]) -> Keywords:
@@ -111,14 +113,58 @@ class Keywords:
 
     def first_in(self, text: str) -> tuple[str, str] | None:
         """The type that is checked first of those with a word in the text, and the word as it stands there."""
-        found = [(type, match[0]) for type, pattern in self.patterns if (match := pattern.search(text))]
-        return min(found, key=lambda hit: TYPES.index(hit[0]), default=None)
+        lower = lowered(text)
+        for type in sorted(self.words, key=TYPES.index):
+            found = [match for word in self.words[type] if (match := word.first_in(text, lower))]
+            if found:
+                return type, min(found, key=lambda match: match.start())[0]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A keyword and what each place at which it can stand begins with. A result may be of megabytes, and looking for a
+    fixed text in it is many times as fast as trying a pattern at every character."""
+
+    pattern: re.Pattern[str]
+    begins: tuple[str, ...]
+    may_begin_text: bool = False
+
+    def first_in(self, text: str, lower: str) -> re.Match[str] | None:
+        if not self.begins:
+            return self.pattern.search(text)
+        found = [self.pattern.match(text)] if self.may_begin_text else []
+        found += [self.first_at(begin, text, lower) for begin in self.begins]
+        return min((match for match in found if match), key=lambda match: match.start(), default=None)
+
+    def first_at(self, begin: str, text: str, lower: str) -> re.Match[str] | None:
+        place = lower.find(begin)
+        while place >= 0:
+            if match := self.pattern.match(text, place):
+                return match
+            place = lower.find(begin, place + 1)
+        return None
+
+
+def lowered(text: str) -> str:
+    """In lower case, each character at its place; with the letters that a pattern takes for others, whatever case."""
+    for other, plain_one in (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s")):
+        text = text.replace(other, plain_one)
+    return text.lower()
 
 
 @lru_cache(maxsize=32)
 def compiled(keywords: tuple[tuple[str, tuple[str, ...]], ...]) -> Keywords:
-    patterns = [(type, "|".join(map(pattern_of, words))) for type, words in keywords if words]
-    return Keywords([(type, re.compile(pattern, re.IGNORECASE)) for type, pattern in patterns])
+    return Keywords({type: tuple(map(word_of, words)) for type, words in keywords if words})
+
+
+def word_of(word: str) -> Word:
+    pattern = re.compile(pattern_of(word), re.IGNORECASE)
+    if word.lower() == "5xx":
+        return Word(pattern, SAYS_CODE, may_begin_text=True)
+    begin = word.split()[0]
+    is_plain = begin.isascii() or all(map(HAN.match, begin))
+    return Word(pattern, (begin.lower(),) if is_plain else ())
 
 
 def pattern_of(word: str) -> str:

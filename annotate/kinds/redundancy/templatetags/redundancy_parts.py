@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext
 
+from annotate.kinds.redundancy.form import line_of
 from annotate.kinds.redundancy.schema import TYPE_TITLES
 
 register = template.Library()
@@ -20,6 +21,25 @@ def as_json(value: Any) -> str:
 @register.filter
 def type_title(code: str) -> str:
     return gettext(TYPE_TITLES[code]) if code in TYPE_TITLES else code
+
+
+@register.filter
+def as_line(step: Any) -> str:
+    """A step as one types it without script."""
+    return line_of(step) if isinstance(step, dict) else ""
+
+
+@register.filter
+def as_lines(steps: Any) -> str:
+    return "\n".join(map(as_line, steps or []))
+
+
+@register.filter
+def decided(suggestion: Any, values: Any) -> str:
+    """What stands in the form about a suggestion."""
+    decisions = (values or {}).get("decisions") or []
+    found = (one for one in decisions if isinstance(one, dict) and one.get("step") == suggestion["step"])
+    return next((str(one.get("decision", "")) for one in found), "")
 
 
 @register.filter
