@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ('sample', models.PositiveSmallIntegerField(default=0)),
                 ('step', models.CharField(max_length=40)),
                 ('attempt', models.PositiveSmallIntegerField()),
-                ('state', models.CharField(choices=[('stored', 'not sent'), ('sent', 'under way'), ('answered', 'answered'), ('failed', 'failed')], default='stored', max_length=10)),
+                ('state', models.CharField(choices=[('stored', 'not sent'), ('sent', 'under way'), ('answered', 'answered'), ('failed', 'ended without an answer')], default='stored', max_length=10)),
                 ('n_tries', models.PositiveIntegerField(default=0)),
                 ('n_lost', models.PositiveIntegerField(default=0)),
                 ('tokens_expected', models.PositiveIntegerField(default=0)),

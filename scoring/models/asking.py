@@ -41,7 +41,7 @@ class Call(models.Model):
         STORED = "stored", _("not sent")
         SENT = "sent", _("under way")
         ANSWERED = "answered", _("answered")
-        FAILED = "failed", _("failed")
+        FAILED = "failed", _("ended without an answer")
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="calls")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="calls")

@@ -151,7 +151,9 @@ def settle_all(page, site):
             page.keyboard.press("u")
         else:
             wanted = {0: CALM, 4: ANGRY, 14: TERSE}[number_on(page)]
-            card = page.locator(".answers .card", has_text=wanted).first
+            # The end of it: the question itself holds one of the labels.
+            said = page.locator(".answered", has_text=re.compile(rf"{wanted}\s*$"))
+            card = page.locator(".answers .card", has=said).first
             page.keyboard.press(card.locator("input").get_attribute("data-key"))
         for key in (AMBIGUOUS, SURE, "Control+Enter"):
             page.keyboard.press(key)

@@ -64,7 +64,7 @@ def test_a_schema_with_everything_a_reader_asks_for_is_kept_to(place):
 
 
 @pytest.mark.django_db(transaction=True)  # what keeps a lease has a connection of its own
-def test_a_run_of_the_reader_goes_to_its_end(place):
+def test_a_run_of_the_reader_goes_to_its_end(place, client):
     """As proof of the wire alone: every item ends with a verdict, or with an answer that is kept and was not read."""
     assert driving.drive in work.HANDLERS.values()
     cast = make_cast()
@@ -80,6 +80,7 @@ def test_a_run_of_the_reader_goes_to_its_end(place):
     assert Verdict.objects.get().item_id == item.pk
     assert 1 <= Call.objects.count() <= 12
     assert set(Call.objects.values_list("state", flat=True)) == {"answered"}
-    page = cast.lea.get(reverse("scoring:show_run", args=[cast.project.slug, run.number]))
+    client.force_login(cast.lea.person)
+    page = client.get(reverse("scoring:show_run", args=[cast.project.slug, run.number]))
     assert "Proof of the wire" in page.content.decode()
-    assert not shown_method(cast.project).report.tables
+    assert shown_method(cast.project).row.settings["facts"]["reader"] is None

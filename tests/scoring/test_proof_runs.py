@@ -33,7 +33,8 @@ def started(cast, *, is_proof):
     return start_run(person=None, project=cast.project, judge="reader", asking=Asking(endpoint, Cap(calls=9)))
 
 
-def pages_of(cast, run, item):
+def pages_of(client, cast, run, item):
+    client.force_login(cast.lea.person)
     for name, args in (
         ("list_endpoints", []),
         ("list_runs", []),
@@ -41,14 +42,14 @@ def pages_of(cast, run, item):
         ("show_item", [item.pk]),
         ("show_reading", [item.pk]),
     ):
-        yield cast.lea.get(reverse(f"scoring:{name}", args=[cast.project.slug, *args])).content.decode()
+        yield client.get(reverse(f"scoring:{name}", args=[cast.project.slug, *args])).content.decode()
 
 
 @pytest.mark.parametrize("is_proof", [True, False])
-def test_every_page_that_shows_such_a_run_marks_it(cast, item, is_proof):
+def test_every_page_that_shows_such_a_run_marks_it(client, cast, item, is_proof):
     run = started(cast, is_proof=is_proof)
     make_reading(run, item)
-    assert [MARK in page.lower() for page in pages_of(cast, run, item)] == [is_proof] * 5
+    assert [MARK in page.lower() for page in pages_of(client, cast, run, item)] == [is_proof] * 5
 
 
 def test_no_report_takes_it_even_if_it_is_the_newest_or_asked_for(cast, item):
