@@ -281,13 +281,15 @@ def reopen_for_protocol(
     return n_given
 
 
-def take_plans_away(project: Project) -> None:
-    """Remove what is planned and was never shown, as part of the caller's transaction, so that a pool may give it.
-    Refused where anything was given."""
+def take_plans_away(project: Project, *, phase: str = "") -> None:
+    """Remove what is planned and was never shown, as part of the caller's transaction, so that it may be given another
+    way; of all phases or of one. Refused where anything of it was given."""
     list(Round.objects.select_for_update(no_key=True).filter(project=project, closed_at=None).values_list("pk"))
     waiting = Assignment.objects.filter(round__project=project, state__in=WAITING)
+    if phase:
+        waiting = waiting.filter(item__phase=phase)
     hold(waiting.filter(state=Assignment.State.OPEN))
-    if pool_queries.was_given(project):
+    if pool_queries.was_given(project, phase=phase):
         raise Refused(GIVEN_ALREADY)
     waiting.delete()
 

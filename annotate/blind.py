@@ -5,15 +5,33 @@ the annotator's own rows. No model object leaves this file, and what the kind do
 database. A field that is added to `BlindItem` is a decision about blindness (`tests/guards/test_blindness.py`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache, partial
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from annotate import queries
 from annotate.errors import NotYours
-from annotate.kinds.base import FileBlock, MessageBlock, TaskKind
+from annotate.kinds.base import Blocks, EntryBlock, FileBlock, MessageBlock, PolicyBlock, Suggestion, TaskKind
 from annotate.kinds.registry import kind_of
+from annotate.kinds.spine import (
+    AROUND,
+    MOST_AT_ONCE,
+    MOST_CHARACTERS,
+    MOST_FOUND,
+    MOST_WORDS,
+    N_ENTRIES,
+    Cut,
+    Hit,
+    Part,
+    WholeTrace,
+    cut,
+    rows_of,
+)
 from annotate.models import Assigning, Assignment, Role, Round
 from annotate.rules.light_text import Piece, light, plain
 from annotate.rules.looking_again import in_random_order, numbers_of
@@ -120,6 +138,11 @@ class BlindItem:
     files: tuple[ShownFile, ...]
     messages: tuple[ShownMessage, ...]
     pieces: tuple[Piece, ...]
+    trace: WholeTrace | None = field(compare=False)
+    """Where the kind shows the whole trace, its parts, each read when it is asked for."""
+    whole: Callable[[], Blocks] = field(compare=False)
+    """All that the item shows at once, which no page asks for."""
+    suggestions: tuple[Suggestion, ...]
     was_shown: bool
     is_submitted: bool
     may_correct: bool
@@ -146,6 +169,19 @@ class BlindItem:
         """The canonical text that is judged; its pieces hold every character of it."""
         return "".join(piece.text for piece in self.pieces)
 
+    @property
+    def entries(self) -> tuple[EntryBlock, ...]:
+        """Every message, at its original index, where the kind shows the whole trace."""
+        return self.whole().entries
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        return tuple(canonical(block.text) for block in self.whole().context if isinstance(block, PolicyBlock))
+
+    def shown(self) -> Blocks:
+        """What the label of a lead or a reviewer is checked against: they are asked about no suggestion."""
+        return Blocks((), None, self.entries)
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAssignment:
@@ -169,6 +205,8 @@ class OpenAssignment:
     text: str
     asker: queries.Asker | None
     """Who asks the pool for what comes next; None for an item of a plan."""
+    shown: Callable[[], Blocks] = field(compare=False)
+    """What the item shows, read only for a kind whose labels are checked against it."""
 
 
 def open_assignment(person, public_id) -> OpenAssignment:
@@ -194,6 +232,7 @@ def open_assignment(person, public_id) -> OpenAssignment:
         kind=kind_of(row.kind),
         text=judged_text(row),
         asker=row.asker,
+        shown=partial(blocks_of, row, kind_of(row.kind)),
     )
 
 
@@ -263,7 +302,9 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
     """The allow-list: every field that leaves the server for an annotator is named here."""
     kind = kind_of(row.kind)
     schema = row.label_schema or kind.schema
-    blocks = kind.view(visible_trace(row, kind), row.anchor, schema)
+    whole = cache(partial(blocks_of, row, kind))
+    trace = trace_of(row, kind)
+    blocks = Blocks((), None) if trace else whole()
     render = plain if row.settings.get("show") == "plain" else light
     is_submitted = row.state == Assignment.State.SUBMITTED
     own = queries.current_annotation(row.id) if is_submitted else None
@@ -282,7 +323,10 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         messages=tuple(
             ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
         ),
-        pieces=render(canonical(blocks.text.text)),
+        pieces=render(canonical(blocks.text.text)) if blocks.text else (),
+        trace=trace,
+        whole=whole,
+        suggestions=tuple(row.suggestions or ()) if kind.suggest else (),
         was_shown=row.first_shown_at is not None,
         is_submitted=is_submitted,
         may_correct=is_submitted and row.closed_at is None,
@@ -362,11 +406,96 @@ def feedback_of(row: queries.OwnRow, label: Any, kind: TaskKind) -> Feedback | N
     return Feedback(known.label, (known.reason_en, known.reason_zh), grade.is_right, differing)
 
 
+def blocks_of(row: queries.OwnRow, kind: TaskKind) -> Blocks:
+    """What an item shows, with the suggestions that were stored with it, where its kind makes any."""
+    blocks = kind.view(visible_trace(row, kind), row.anchor, row.label_schema or kind.schema)
+    return replace(blocks, suggestions=tuple(row.suggestions or ())) if kind.suggest else blocks
+
+
+def own_trace(person, public_id) -> WholeTrace:
+    """Of one's own item that shows its whole trace, as `show_item`; NotYours for any other."""
+    row = own_row(person, public_id)
+    trace = None if waits_for(row) else trace_of(row, kind_of(row.kind))
+    if trace is None:
+        raise NotYours
+    return trace
+
+
+def previewed_trace(project_id: int, item_id: int) -> WholeTrace | None:
+    """The same for a lead or a reviewer; None where the project has no such item."""
+    row = queries.previewed_row(project_id, item_id)
+    return None if row is None else trace_of(row, kind_of(row.kind))
+
+
+def trace_of(row: queries.OwnRow, kind: TaskKind) -> WholeTrace | None:
+    if kind.shows != "whole":
+        return None
+    return WholeTrace(
+        part=partial(part_of, row, kind), text=partial(text_of, row), find=partial(found_in, row), language=row.language
+    )
+
+
+def part_of(row: queries.OwnRow, kind: TaskKind, start: int) -> Part:
+    """Three statements, however long the trace and its texts are. The kind sees the messages of the part and those
+    they are tied to."""
+    limits = {"up_to": row.anchor, "most": MOST_CHARACTERS + 1}
+    start = min(max(0, start), row.anchor)
+    shown = queries.messages_from(row.trace_id, start, limit=N_ENTRIES, **limits)
+    tied = queries.messages_tied_to(shown, row.trace_id, **limits)
+    policies = queries.policies_before(row.trace_id, N_ENTRIES, **limits)
+    messages = sorted([*shown, *tied], key=attrgetter("index"))
+    first, last = (shown[0].index, shown[-1].index) if shown else (start, row.anchor)
+    trace = Trace("", "", tuple(message_value(one, whole=True) for one in messages), language=row.language)
+    entries = kind.view(trace, row.anchor, row.label_schema or kind.schema).entries
+    lengths = {one.index: one.n_characters for one in messages}
+    return Part(
+        rows=rows_of(entries, range(first, last + 1), lengths),
+        first=first,
+        last=last,
+        end=row.anchor,
+        policies=tuple((one.index, cut(one.text, one.n_characters)) for one in policies),
+    )
+
+
+def text_of(row: queries.OwnRow, index: int, call: int | None, start: int) -> Cut | None:
+    """One statement."""
+    found = queries.text_from(row.trace_id, index, start, up_to=row.anchor, most=MOST_AT_ONCE)
+    if found is None:
+        return None
+    text, n_characters, calls = found
+    if call is not None:
+        if call >= len(calls):
+            return None
+        whole = calls[call]["arguments"]
+        text, n_characters = whole[start : start + MOST_AT_ONCE], len(whole)
+    return cut(text, n_characters, start=start, most=MOST_AT_ONCE) if start <= n_characters else None
+
+
+def found_in(row: queries.OwnRow, words: str) -> tuple[Hit, ...]:
+    """Where these words stand in a text, the name of a tool or its arguments, whatever their case; the first of each
+    message. One statement, and the trace is never held as a whole."""
+    words = words[:MOST_WORDS].strip()
+    if not words:
+        return ()
+    sought = re.compile(re.escape(words), re.IGNORECASE)
+    hits = (hit_in(sought, message) for message in queries.texts_of_trace(row.trace_id, up_to=row.anchor))
+    return tuple(islice((hit for hit in hits if hit), MOST_FOUND))
+
+
+def hit_in(sought: re.Pattern[str], message: tuple[int, str, list]) -> Hit | None:
+    index, text, calls = message
+    for place in (text, *(f"{call['name']} {call['arguments']}" for call in calls)):
+        if found := sought.search(place):
+            start, end = found.span()
+            return Hit(index, place[max(0, start - AROUND) : start], found[0], place[end : end + AROUND])
+    return None
+
+
 def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     """The trace with only what the kind shows; where the item brings its own text, that text stands at the anchor."""
     anchor = row.anchor
     shown = queries.messages_shown(row.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
-    messages = [message_value(message) for message in shown]
+    messages = [message_value(message, whole=kind.shows == "whole") for message in shown]
     if row.item_text is not None:
         messages = [message for message in messages if message.index != anchor]
         messages.append(Message(index=anchor, role="assistant", text=row.item_text))
@@ -380,12 +509,12 @@ def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     )
 
 
-def message_value(row) -> Message:
-    """Text and speaker only. Calls, and which of them a result answers, are handed on where the requester made them,
-    without the vendor's ids."""
-    is_own = row.side == "user"
-    calls = row.calls if is_own else []
-    answers = Answered(row.answers_index, row.answers_call) if is_own and row.answers_index is not None else None
+def message_value(row, *, whole: bool = False) -> Message:
+    """Text and speaker only. Calls, and which of them a result answers, are handed on where the requester made them or
+    the whole trace is shown, without the vendor's ids."""
+    is_open = whole or row.side == "user"
+    calls = row.calls if is_open else []
+    answers = Answered(row.answers_index, row.answers_call) if is_open and row.answers_index is not None else None
     return Message(
         index=row.index,
         role=row.role,

@@ -123,6 +123,8 @@ def export_file(release: Release, name: str, folder: Path) -> Path:
     """One file of a release, or `files.json`, or all of them as one zip, in a folder of the caller's."""
     if name == PARQUET and not has_parquet():
         raise Refused(NO_PARQUET)
+    if name in method_files(release):
+        return write_method_file(release, name, folder / name)
     if name in FILE_NAMES:
         write_files(release, folder, [name])
         return folder / name
@@ -306,6 +308,38 @@ def write_rows(release: Release, folder: Path, names: Sequence[str], kind: TaskK
     return outs
 
 
+def method_files(release: Release) -> tuple[str, ...]:
+    """Files in the form that the method of the kind has for labels, which stand beside the folder of a release and are
+    no part of it."""
+    exchange = kind_of(release.project.kind).exchange
+    return tuple(exchange.files) if exchange else ()
+
+
+def write_method_file(release: Release, name: str, path: Path) -> Path:
+    """The settled labels that belong into one of these files, by the source id of their trace; Refused where the
+    content is not what was sealed, and where two traces have one id."""
+    kind, manifest = kind_of(release.project.kind), json.loads(release.manifest)
+    if kind.exchange is None:
+        raise Refused(no_method_file(()))
+    total, schema = ContentHash(manifest["content"]), manifest["protocol"]["label_schema"]
+    labels: dict[str, Any] = {}
+    twice = ""
+    for sealed in release_queries.sealed_rows(release):
+        total.add(Row(sealed, kind, schema, release.content_hash).line)
+        label = None if sealed.label is None else kind.load(sealed.label, schema)
+        if label is None or not kind.exchange.files[name](label):
+            continue
+        twice = twice or (sealed.source.id if sealed.source.id in labels else "")
+        labels[sealed.source.id] = label
+    if twice:
+        raise Refused(two_of_one_id(twice))
+    if total.hexdigest() != release.content_hash:
+        raise Refused(changed_material(release, total.hexdigest()))
+    text = json.dumps(kind.exchange.write(dict(sorted(labels.items()))), ensure_ascii=False, indent=1) + "\n"
+    path.write_text(text, "utf-8")
+    return path
+
+
 def card_of(release: Release, name: str) -> str:
     """A data card, as it was sealed."""
     text: str = json.loads(release.manifest)["data_card"][CARDS[name]]
@@ -332,6 +366,26 @@ NO_PARQUET = Problem(
     expected=gettext_noop("The extra “parquet”, which writes labels.parquet; it is not installed."),
     remedy=gettext_noop("Have whoever runs the server install it: ./run setup --extra parquet"),
 )
+
+
+def no_method_file(names: Sequence[str]) -> Problem:
+    return Problem(
+        code="unknown_value",
+        field="method_file",
+        expected=gettext_noop("A form that the kind of the project has for labels (%(allowed)s)."),
+        remedy=gettext_noop("Choose one of these, or take the files of the release."),
+        params={"allowed": ", ".join(names) or "–"},
+    )
+
+
+def two_of_one_id(source: str) -> Problem:
+    return Problem(
+        code="several_trajectories",
+        field="method_file",
+        expected=gettext_noop("One trace for an id; “%(source)s” is that of several, of other formats."),
+        remedy=gettext_noop("Take labels.jsonl, which tells them apart."),
+        params={"source": source[:80]},
+    )
 
 
 def cannot_write(folder: Path, error: OSError) -> Problem:

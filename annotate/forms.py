@@ -2,7 +2,7 @@
 
 import re
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
-from annotate.kinds.base import LabelError, TaskKind
+from annotate.kinds.base import Blocks, LabelError, TaskKind, parsed
 from annotate.labeling import NewAnnotation, Timing
 from annotate.models import Person
 from annotate.queries import NumberedSchema
@@ -28,7 +28,12 @@ MAX_NUMBER = 2**31 - 1
 
 
 def read_annotation(
-    post: Mapping[str, str], *, kind: TaskKind, text: str, protocols: list[NumberedSchema]
+    post: Mapping[str, str],
+    *,
+    kind: TaskKind,
+    text: str,
+    shown: Callable[[], Blocks],
+    protocols: list[NumberedSchema],
 ) -> NewAnnotation:
     """The answer in a post; LabelError names every field that is wrong."""
     by_number = {str(protocol.number): protocol for protocol in protocols}
@@ -44,6 +49,7 @@ def read_annotation(
         reason=post.get("reason", "").strip()[:MAX_REASON],
         kind=kind,
         text=text,
+        shown=shown,
     )
 
 
@@ -57,10 +63,12 @@ def new_annotation(
     reason: str,
     kind: TaskKind,
     text: str,
+    shown: Callable[[], Blocks],
 ) -> NewAnnotation:
-    """An answer whose label came in its JSON form, from a page or from a script, checked against the judged text."""
+    """An answer whose label came in its JSON form, from a page or from a script, checked against what its item
+    shows."""
     refuse_unstorable({**data, "reason": reason})
-    label = kind.parse(data, protocol.label_schema or kind.schema, text)
+    label = parsed(kind, data, protocol.label_schema or kind.schema, text=text, shown=shown)
     return NewAnnotation(
         label=kind.dump(label),
         protocol=protocol,

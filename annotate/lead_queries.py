@@ -1,6 +1,7 @@
 """Named reads for leads and for the figures. Each says how many statements it takes; tests pin them. What one's own
 labelling pages read is in `queries.py`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -442,3 +443,44 @@ def batch_of_job(job: Work) -> ImportBatch | None:
 def is_behind_another(job: Work) -> bool:
     """Whether another job of the same lane runs: one statement."""
     return Work.objects.filter(lane=job.lane, state=Work.State.RUNNING).exclude(lane="").exclude(pk=job.pk).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """An item by the id its trace had in its file. `is_settled` says that a reviewer has settled it."""
+
+    item: int
+    source: str
+    is_settled: bool
+
+
+def items_of_sources(project: Project) -> QuerySet[Item]:
+    settled = Settlement.objects.filter(item=OuterRef("pk"), is_current=True).exclude(how=Settlement.How.KNOWN)
+    items = Item.objects.filter(project=project, trace__is_staged=False).order_by("pk")
+    return items.annotate(is_settled=Exists(settled))
+
+
+def items_by_source(project: Project, sources: Sequence[str]) -> dict[str, list[SourceItem]]:
+    """The visible items of these traces, of any phase: one statement."""
+    rows = items_of_sources(project).filter(trace__source_id__in=sources)
+    found: dict[str, list[SourceItem]] = {}
+    for pk, source, is_settled in rows.values_list("pk", "trace__source_id", "is_settled"):
+        found.setdefault(source, []).append(SourceItem(pk, source, is_settled))
+    return found
+
+
+def marked_items(project: Project) -> list[tuple[SourceItem, list]]:
+    """The visible items whose traces came with marks of others, and the marks; those that a reviewer has settled are
+    left out: one statement."""
+    rows = items_of_sources(project).filter(is_settled=False, trace__metadata__has_key="labels")
+    values = rows.values_list("pk", "trace__source_id", "is_settled", "trace__metadata__labels")
+    return [(SourceItem(*row), marks) for *row, marks in values if isinstance(marks, list)]
+
+
+def with_current_settlement(items: Sequence[int]) -> set[int]:
+    """Which of these items have a known answer or were settled: a statement for every 500."""
+    found: set[int] = set()
+    for start in range(0, len(items), 500):
+        rows = Settlement.objects.filter(item__in=items[start : start + 500], is_current=True)
+        found.update(rows.values_list("item", flat=True))
+    return found

@@ -187,10 +187,11 @@ def last_blocks(project_id: int) -> dict[int, int]:
     return {int(phase): last for phase, last in rows.annotate(last=Max("block")).order_by()}
 
 
-def was_given(project: Project) -> bool:
-    """Whether anything of a project's first round was shown to somebody, or typed into: one statement."""
+def was_given(project: Project, *, phase: str = "") -> bool:
+    """Whether anything of a project, or of one phase of it, was shown to somebody, or typed into: one statement."""
     shown = Q(first_shown_at__isnull=False) | Q(draft_number__gt=0) | Q(state__in=[State.SUBMITTED, State.PROBLEM])
-    return Assignment.objects.filter(shown, annotator__project=project).exists()
+    given = Assignment.objects.filter(shown, annotator__project=project)
+    return (given.filter(item__phase=phase) if phase else given).exists()
 
 
 @dataclass(frozen=True, slots=True)

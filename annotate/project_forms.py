@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate import setting_up
 from annotate.errors import Refused
 from annotate.kinds.base import Schema
-from annotate.kinds.registry import all_kinds
+from annotate.kinds.registry import all_kinds, kind_of
 from annotate.models import Phase, Project
 from annotate.rules.vendor_names import vendor_names
 
@@ -93,10 +93,11 @@ class ProjectForm(NamesConfirmed):
         choices=[
             ("panel", _("panel: everybody gets every item they read, in an order of their own")),
             ("pool", _("pool: who asks gets the next item, until each item has its labels")),
+            ("subsets", _("subsets: some traces are everybody's, others one person's, as you draw them")),
         ],
         widget=forms.RadioSelect,
         label=_("Who gets which item"),
-        help_text=_("Can be changed until the first item was given. Practice is done by everybody in both."),
+        help_text=_("Can be changed until the first item was given. Practice is done by everybody in any case."),
     )
     overlap = forms.IntegerField(
         required=False,
@@ -212,15 +213,30 @@ def first_values() -> dict[str, object]:
 class SettingsForm(ProjectForm):
     """The settings of a project that is there. What a trace was read with cannot be changed any more."""
 
+    suggestions_off = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=setting_up.MAX_SUGGESTIONS_OFF,
+        label=_("Percent of items without suggestions"),
+        help_text=_(
+            "Drawn at random from the items that come in from now on. The report then says how far suggestions move "
+            "the labels; annotators are not told which items these are."
+        ),
+    )
+
     def __init__(self, *args, project: Project, has_traces: bool, **kwargs):
         self.old = setting_up.settings_of(project)
         initial = {name: getattr(self.old, name) for name in setting_up.ProjectSettings.__dataclass_fields__}
         super().__init__(*args, initial=initial, **kwargs)
         if has_traces:
             del self.fields["text_beside_calls"]
+        if kind_of(project.kind).suggest is None:
+            del self.fields["suggestions_off"]
 
     def settings(self) -> setting_up.ProjectSettings:
         data = {"text_beside_calls": self.old.text_beside_calls, **self.cleaned_data}
+        if data.get("suggestions_off") is None:
+            data["suggestions_off"] = self.old.suggestions_off
         del data["confirm_names"]
         return setting_up.ProjectSettings(**{**data, "languages": tuple(data["languages"])})
 

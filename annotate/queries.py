@@ -1,10 +1,25 @@
 """Named reads of labelling: what one's own pages and the services behind them ask. Each says how many statements it
 takes; tests pin them. What leads and figures ask is in `lead_queries.py`."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Avg, CharField, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Avg,
+    Case,
+    CharField,
+    Exists,
+    F,
+    JSONField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
+from django.db.models.functions import Length, Substr
 
 from annotate.models import (
     Annotation,
@@ -20,6 +35,7 @@ from annotate.models import (
     Round,
     SentBack,
     Settlement,
+    SubsetItem,
 )
 from annotate.prepared import PreparedRead, place
 from annotate.rules.plans import PlannedItem
@@ -99,6 +115,8 @@ class OwnRow:
     """The public id of the item one submitted last in any open round, which undo may open again."""
     was_informed: bool
     """Whether one was shown the item in an informed round, this one or another: no label is blind after that."""
+    suggestions: list | None
+    """Those that the item is shown with; what it keeps to itself is not read."""
 
     @property
     def asker(self) -> Asker | None:
@@ -159,8 +177,13 @@ def own_assignments() -> QuerySet:
             Subquery(newest.values("label_schema")[:1]),
             Subquery(done.order_by("-ended_at", "-pk").values("public_id")[:1]),
             Exists(informed),
+            suggestions_shown_with("item__"),
         )
     )
+
+
+def suggestions_shown_with(item: str = "") -> Case:
+    return Case(When(**{f"{item}suggestions_shown": True, "then": F(f"{item}suggestions")}), output_field=JSONField())
 
 
 OWN_BY_ADDRESS = PreparedRead(lambda: own_assignments().filter(public_id=place("public_id", CharField()))[:1])
@@ -217,6 +240,7 @@ def previewed_row(project_id, item_id, *, protocol: int | None = None) -> OwnRow
         **{name: getattr(row, name) for name in ("recorded_text", "protocol", "label_schema")},
         last_submitted=None,
         was_informed=False,
+        suggestions=row.suggestions if row.suggestions_shown else None,
     )
 
 
@@ -387,6 +411,65 @@ def messages_shown(trace_id, *, up_to, requester_only) -> list[ShownMessage]:
 
 
 @dataclass(frozen=True, slots=True)
+class CutMessage:
+    """A message with the beginning of its text, and how long the whole text is."""
+
+    index: int
+    role: str
+    text: str
+    session: int
+    side: str
+    calls: list
+    answers_index: int | None
+    answers_call: int | None
+    n_characters: int
+
+
+def cut_messages(trace_id, *, up_to, most: int) -> QuerySet:
+    """Messages of a trace before and at `up_to`, of each text at most this many characters."""
+    rows = Message.objects.filter(trace=trace_id, index__lte=up_to).order_by("index")
+    return rows.values_list(
+        *("index", "role", Substr("text", 1, most), "session", "side", "calls", "answers_index", "answers_call"),
+        Length("text"),
+    )
+
+
+def messages_from(trace_id, start: int, *, up_to: int, limit: int, most: int) -> list[CutMessage]:
+    """One statement."""
+    rows = cut_messages(trace_id, up_to=up_to, most=most).filter(index__gte=start)[:limit]
+    return [CutMessage(*row) for row in rows]
+
+
+def messages_tied_to(messages: Sequence[CutMessage], trace_id, *, up_to: int, most: int) -> list[CutMessage]:
+    """The calls that these answer and the results of their own calls, where they are elsewhere in the trace: one
+    statement."""
+    there = {one.index for one in messages}
+    callers = {one.answers_index for one in messages if one.answers_index is not None} - there
+    called = [one.index for one in messages if one.calls]
+    tied = Q(index__in=callers) | Q(answers_index__in=called)
+    rows = cut_messages(trace_id, up_to=up_to, most=most).filter(tied)
+    return [CutMessage(*row) for row in rows if row[0] not in there]
+
+
+def policies_before(trace_id, end: int, *, up_to: int, most: int) -> list[CutMessage]:
+    """What the agent was told first of all: one statement."""
+    rows = cut_messages(trace_id, up_to=up_to, most=most).filter(index__lt=end, role="system")
+    return [CutMessage(*row) for row in rows]
+
+
+def text_from(trace_id, index: int, start: int, *, up_to: int, most: int) -> tuple[str, int, list] | None:
+    """A part of a message's text, how long the whole is, and its calls: one statement."""
+    rows = Message.objects.filter(trace=trace_id, index=index, index__lte=up_to)
+    return rows.values_list(Substr("text", start + 1, most), Length("text"), "calls").first()
+
+
+def texts_of_trace(trace_id, *, up_to) -> Iterator[tuple[int, str, list]]:
+    """Every message with its text and calls, in their order, a few at a time: one statement."""
+    rows = Message.objects.filter(trace=trace_id, index__lte=up_to).order_by("index")
+    return rows.values_list("index", "text", "calls").iterator(chunk_size=200)
+
+
+@dataclass(frozen=True, slots=True)
 class ShownFile:
     name: str
     text: str
@@ -499,11 +582,14 @@ def memberships_of(person) -> QuerySet[Membership]:
 
 def plannable_items(project_id, membership_id) -> list[PlannedItem]:
     """Visible items of a project that this member has in no first round yet, an earlier one that was closed included: a
-    second first label of a person would be a second rating of one rater."""
+    second first label of a person would be a second rating of one rater. Where subsets are drawn, of the main phase
+    only what was drawn for them: one statement."""
     has_it = Assignment.objects.filter(
         item=OuterRef("pk"), annotator=membership_id, round__purpose=Round.Purpose.FIRST
     )
-    rows = Item.objects.filter(~Exists(has_it), project=project_id, trace__is_staged=False).values_list(
+    drawn = SubsetItem.objects.filter(item=OuterRef("pk"), annotator=membership_id)
+    is_theirs = ~Q(phase=Phase.MAIN) | ~Q(project__assigning=Assigning.SUBSETS) | Exists(drawn)
+    rows = Item.objects.filter(~Exists(has_it), is_theirs, project=project_id, trace__is_staged=False).values_list(
         "pk", "trace_id", "anchor", "phase", "trace__language"
     )
     return [PlannedItem(*row) for row in rows.iterator(chunk_size=5000)]

@@ -1,7 +1,7 @@
 """Named reads for releases: what is sealed, and what was. Rows come as streams, however many there are; each says how
 many statements it takes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,12 +56,12 @@ def rating_labels(project: Project) -> QuerySet[Annotation]:
     return current_labels(project).filter(assignment__round__purpose__in=RATING_ROUNDS, informed=False)
 
 
-def votes(project: Project, protocol: int) -> Iterator[CastVote]:
-    """The uninformed current labels of the main phase under one protocol, by item, annotator and round: one statement,
-    so that all of them are of one moment."""
+def votes(project: Project, *protocols: int) -> Generator[CastVote, None, None]:
+    """The uninformed current labels of the main phase under these protocols, by item, annotator and round: one
+    statement, so that all of them are of one moment."""
     rows = (
         rating_labels(project)
-        .filter(protocol__number=protocol)
+        .filter(protocol__number__in=protocols)
         .order_by("assignment__item", "assignment__annotator__code", "assignment__round__number")
         .values_list(
             *("assignment__item_id", "assignment__annotator__code", "assignment__round__number"),
@@ -71,11 +71,11 @@ def votes(project: Project, protocol: int) -> Iterator[CastVote]:
     return (CastVote(*row) for row in rows.iterator(chunk_size=CHUNK))
 
 
-def settled(project: Project, protocol: int) -> Iterator[tuple[int, dict[str, Any] | None, str]]:
-    """What items of the main phase were settled to under one protocol, by item: one statement. Known answers are no
+def settled(project: Project, *protocols: int) -> Iterator[tuple[int, dict[str, Any] | None, str]]:
+    """What items of the main phase were settled to under these protocols, by item: one statement. Known answers are no
     settling; one that names no protocol holds under any."""
     rows = Settlement.objects.filter(item__project=project, item__phase=Phase.MAIN, is_current=True)
-    rows = rows.filter(Q(protocol=None) | Q(protocol__number=protocol))
+    rows = rows.filter(Q(protocol=None) | Q(protocol__number__in=protocols))
     rows = rows.exclude(how=Settlement.How.KNOWN).order_by("item").values_list("item_id", "label", "how")
     return rows.iterator(chunk_size=CHUNK)
 
@@ -99,7 +99,7 @@ def source_of(row: Sequence[Any]) -> tuple[Source, str]:
     ), text
 
 
-def sources(project: Project) -> Iterator[tuple[int, Source]]:
+def sources(project: Project) -> Generator[tuple[int, Source], None, None]:
     """Every visible item of the main phase, by item: one statement."""
     items = Item.objects.filter(project=project, phase=Phase.MAIN).exclude(trace__is_staged=True)
     rows = items.annotate(recorded=recorded_text()).order_by("pk").values_list("pk", *SOURCE, *GROUPED)
@@ -179,9 +179,9 @@ def protocol_numbered(project: Project, number: int) -> Protocol | None:
     return Protocol.objects.filter(project=project, number=number).first()
 
 
-def left_out(project: Project, protocol: int) -> dict[str, int]:
-    """Labels and items of the main phase that no release under this protocol has, by the reason: three statements."""
-    other = Q(informed=False, assignment__round__purpose__in=RATING_ROUNDS) & ~Q(protocol__number=protocol)
+def left_out(project: Project, *protocols: int) -> dict[str, int]:
+    """Labels and items of the main phase that no release under these protocols has, by the reason: three statements."""
+    other = Q(informed=False, assignment__round__purpose__in=RATING_ROUNDS) & ~Q(protocol__number__in=protocols)
     informed = Q(informed=True) | ~Q(assignment__round__purpose__in=RATING_ROUNDS)
     labels = current_labels(project).aggregate(
         other_protocol=Count("pk", filter=other), informed=Count("pk", filter=informed)

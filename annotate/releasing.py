@@ -7,7 +7,8 @@ lines are written aside first; what is written in the database then is one short
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -87,14 +88,17 @@ class Preview:
         return self.counts["n_items"] - self.counts["unresolved"]
 
 
-def preview_release(*, project: Project, rule: str, protocol: int | None = None) -> Preview:
+def preview_release(
+    *, project: Project, rule: str, protocol: int | None = None, earlier: bool = False
+) -> Preview:
     """The counts of a release that is not sealed; Refused as sealing would be."""
     chosen, counts = protocol_to_seal(project, rule, protocol), Counts()
-    for _, outcome in outcomes(project, chosen, rule, counts):
+    numbers = counting_protocols(chosen, earlier)
+    for _, outcome in outcomes(project, chosen, rule, counts, numbers):
         counts.add(outcome)
     if not counts.n_items:
         raise Refused(NOTHING_TO_SEAL)
-    return Preview(rule, chosen.number, counts.as_dict(), left_out(project, chosen, counts))
+    return Preview(rule, chosen.number, counts.as_dict(), left_out(project, numbers, counts))
 
 
 def seal_release(
@@ -103,17 +107,21 @@ def seal_release(
     project: Project,
     rule: str,
     protocol: int | None = None,
+    earlier: bool = False,
     agreement: Mapping[str, Any],
     now: datetime,
 ) -> Release:
     """Seal what the labels of the main phase under one protocol make by a rule; the newest protocol that has labels
-    where none is named. Changes no settlement. NotYours for who does not lead the project, Refused where there is
+    where none is named. With `earlier` a label that was given under an earlier one counts too where its annotator gave
+    none since, if both have the same label schema: a new guideline may open only some items again. Changes no
+    settlement. NotYours for who does not lead the project, Refused where there is
     nothing to seal. `agreement` are the figures to go with it, as JSON has them. Nobody in particular (None) is the
     command line."""
     refuse_stranger(project, person)
     chosen, counts = protocol_to_seal(project, rule, protocol), Counts()
+    numbers = counting_protocols(chosen, earlier)
     with Spool() as spool:
-        draft(spool, project, chosen, rule, counts)
+        draft(spool, project, chosen, rule, counts, numbers)
         content = header(kind=project.kind, rule=rule, protocol_hash=hash_of(chosen))
         content_hash = hash_of_lines(spool, content)
         with transaction.atomic():
@@ -126,7 +134,7 @@ def seal_release(
                 "number": number,
                 "sealed_at": now.astimezone(UTC).isoformat(timespec="seconds"),
                 "sealed_by": code_of(project, person),
-                **said_of(project, chosen, counts),
+                **said_of(project, chosen, counts, numbers),
                 "agreement": without_judges(agreement),
             }
             manifest["data_card"] = data_cards(manifest, project)
@@ -182,6 +190,14 @@ def protocol_to_seal(project: Project, rule: str, number: int | None) -> Protoco
     return chosen
 
 
+def counting_protocols(chosen: Protocol, earlier: bool) -> list[int]:
+    """The numbers of the protocols whose labels count."""
+    if not earlier:
+        return [chosen.number]
+    before = Protocol.objects.filter(project=chosen.project_id, number__lte=chosen.number).order_by("number")
+    return [one.number for one in before.select_related("project") if schema_of(one) == schema_of(chosen)]
+
+
 def hash_of(protocol: Protocol) -> str:
     return protocol_hash(protocol.guideline_en, protocol.guideline_zh, schema_of(protocol))
 
@@ -190,16 +206,18 @@ def schema_of(protocol: Protocol) -> Schema:
     return protocol.label_schema or kind_of(protocol.project.kind).schema
 
 
-def draft(spool: Spool, project: Project, protocol: Protocol, rule: str, counts: Counts) -> None:
+def draft(
+    spool: Spool, project: Project, protocol: Protocol, rule: str, counts: Counts, numbers: Sequence[int]
+) -> None:
     """The lines of every item that has something to seal. Both streams come in the order of the items' ids."""
-    sources = release_queries.sources(project)
-    for item, outcome in outcomes(project, protocol, rule, counts):
-        source = next((source for pk, source in sources if pk == item), None)
-        if source is None:  # it came in after the items were looked at
-            continue
-        counts.add(outcome)
-        item_hash = source.item_hash()
-        spool.add(item_hash, item, canonical_line(row_of(source, item_hash, outcome)).encode() + b"\n")
+    with closing(release_queries.sources(project)) as sources:
+        for item, outcome in outcomes(project, protocol, rule, counts, numbers):
+            source = next((source for pk, source in sources if pk == item), None)
+            if source is None:  # it came in after the items were looked at
+                continue
+            counts.add(outcome)
+            item_hash = source.item_hash()
+            spool.add(item_hash, item, canonical_line(row_of(source, item_hash, outcome)).encode() + b"\n")
     if not len(spool):
         raise Refused(NOTHING_TO_SEAL)
     spool.sort()
@@ -207,18 +225,29 @@ def draft(spool: Spool, project: Project, protocol: Protocol, rule: str, counts:
         raise Refused(ITEMS_NOT_TOLD_APART)
 
 
-def outcomes(project: Project, protocol: Protocol, rule: str, counts: Counts) -> Iterator[tuple[int, Outcome]]:
-    """What each item ends with, in the order of their ids."""
+def outcomes(
+    project: Project, protocol: Protocol, rule: str, counts: Counts, numbers: Sequence[int]
+) -> Iterator[tuple[int, Outcome]]:
+    """What each item ends with, in the order of their ids. A stream that is broken off is closed at once: left to the
+    garbage collector it may wait for a connection that is busy at that very moment."""
     kind, schema = kind_of(project.kind), schema_of(protocol)
-    votes = groupby(release_queries.votes(project, protocol.number), key=lambda vote: vote.item)
-    voted = ((item, 0, tuple(of_it)) for item, of_it in votes)
-    reviewed = release_queries.settled(project, protocol.number) if rule == "reviewed" else iter(())
-    given = ((item, 1, (label, how)) for item, label, how in reviewed)
-    both = heapq.merge(voted, given, key=itemgetter(0, 1))
-    for item, found in groupby(both, key=itemgetter(0)):
-        parts = {which: part for _, which, part in found}
-        counted = counting(parts.get(0, ()), counts)
-        yield item, outcome_of(counted, kind, schema, rule, parts.get(1))
+    votes, reviewed = release_queries.votes(project, *numbers), reviewed_by(rule, project, numbers)
+    with closing(votes) as cast, closing(reviewed) as made:
+        voted = ((item, 0, tuple(of_it)) for item, of_it in groupby(cast, key=lambda vote: vote.item))
+        given = ((item, 1, (label, how)) for item, label, how in made)
+        both = heapq.merge(voted, given, key=itemgetter(0, 1))
+        for item, found in groupby(both, key=itemgetter(0)):
+            parts = {which: part for _, which, part in found}
+            counted = counting(parts.get(0, ()), counts)
+            yield item, outcome_of(counted, kind, schema, rule, parts.get(1))
+
+
+def reviewed_by(
+    rule: str, project: Project, numbers: Sequence[int]
+) -> Generator[tuple[int, dict[str, Any] | None, str], None, None]:
+    """What reviewers settled, where the rule asks for it."""
+    if rule == "reviewed":
+        yield from release_queries.settled(project, *numbers)
 
 
 def counting(votes: Sequence[CastVote], counts: Counts) -> list[CastVote]:
@@ -265,8 +294,8 @@ def add_items(release: Release, spool: Spool) -> None:
 
 def data_cards(manifest: Mapping[str, Any], project: Project) -> dict[str, str]:
     """In both languages, whoever seals: sealed with the rest, so that they say the same as long as it is there."""
-    measures = kind_of(project.kind).measures(manifest["protocol"]["label_schema"])
-    titles = {one.name: one.title for one in measures}
+    kind, schema = kind_of(project.kind), manifest["protocol"]["label_schema"]
+    titles = {one.name: one.title for one in (*kind.measures(schema), *kind.sets(schema))}
     cards = {}
     for language, interface in LANGUAGES.items():
         with translation.override(interface):
@@ -279,7 +308,7 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
     return json.dumps(manifest, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def said_of(project: Project, protocol: Protocol, counts: Counts) -> dict[str, Any]:
+def said_of(project: Project, protocol: Protocol, counts: Counts, numbers: Sequence[int]) -> dict[str, Any]:
     """What a release says beside its labels, by public codes."""
     purposes = release_queries.rounds_of(project)
     return {
@@ -291,6 +320,7 @@ def said_of(project: Project, protocol: Protocol, counts: Counts) -> dict[str, A
             **{name: getattr(protocol, name) for name in ("number", "guideline_en", "guideline_zh")},
             "label_schema": dict(schema_of(protocol)),
         },
+        **({"earlier_protocols": earlier} if (earlier := sorted(set(numbers) - {protocol.number})) else {}),
         "phase": Phase.MAIN.value,
         "rounds": [
             {"number": number, "purpose": purposes[number], "n_labels": n}
@@ -298,7 +328,7 @@ def said_of(project: Project, protocol: Protocol, counts: Counts) -> dict[str, A
         ],
         "people": people_of(project, counts),
         "counts": counts.as_dict(),
-        "left_out": left_out(project, protocol, counts),
+        "left_out": left_out(project, numbers, counts),
         "import": release_queries.import_losses(project),
     }
 
@@ -321,8 +351,8 @@ def people_of(project: Project, counts: Counts) -> list[dict[str, Any]]:
     ]
 
 
-def left_out(project: Project, protocol: Protocol, counts: Counts) -> dict[str, int]:
-    found = release_queries.left_out(project, protocol.number)
+def left_out(project: Project, numbers: Sequence[int], counts: Counts) -> dict[str, int]:
+    found = release_queries.left_out(project, *numbers)
     no_label = max(0, found.pop("n_items_there") - counts.n_items)
     return {"no_label": no_label, **found, "replaced": counts.n_replaced}
 

@@ -16,7 +16,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotate import assigning, blind, people, queries, review_queries, work
 from annotate.blind import BlindItem
 from annotate.errors import AnswersChanged, NotYours, Refused, SettledMeanwhile
-from annotate.kinds.base import LabelError, Measure, Schema, TaskKind
+from annotate.kinds.base import LabelError, Measure, Schema, SetMeasure, TaskKind, parsed
 from annotate.kinds.registry import kind_of
 from annotate.models import (
     Disagreement,
@@ -121,7 +121,7 @@ def apart_of(kind: TaskKind, given: Sequence[BlindLabel], schemas: Mapping[int, 
     counting = last_of_each(given)
     schema = schemas[max(one.protocol for one in counting)]
     labels = [kind.load(one.label, schema) for one in counting if schemas[one.protocol] == schema]
-    return how_far_apart(labels, kind.measures(schema), kind.distance)
+    return how_far_apart(labels, kind.measures(schema), kind.distance, kind.sets(schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,9 @@ def show_queue(
             project, state=state, phase=phase, measure=measure, first=first, limit=limit
         ),
         counts=review_queries.queue_counts(project),
-        measures={one.name: one.title for schema in schemas for one in kind.measures(schema)},
+        measures={
+            one.name: one.title for schema in schemas for one in (*kind.measures(schema), *kind.sets(schema))
+        },
         n_left=n_left,
     )
 
@@ -237,7 +239,7 @@ def open_card(*, part: Membership, public_id: str) -> Card:
         item=item,
         schema=item.label_schema,
         answers=answers,
-        compared=compared(item.kind, item.kind.measures(item.label_schema), answers, item.label_schema),
+        compared=compared(item.kind, answers, item.label_schema),
         stored=tuple(stored),
         base=len(stored),
         seen=seen_token(public_id, given),
@@ -295,24 +297,29 @@ def is_apart(one: Answer, answers: Sequence[Answer], kind: TaskKind) -> bool:
     return bool(same) and 2 * sum(same) < len(same)
 
 
-def compared(
-    kind: TaskKind, measures: Sequence[Measure], answers: Sequence[Answer], schema: Schema
-) -> tuple[Compared, ...]:
+def compared(kind: TaskKind, answers: Sequence[Answer], schema: Schema) -> tuple[Compared, ...]:
     """What the answers say on each measure; one that was given under other labels says nothing here."""
     labels = [kind.load(one.label, schema) if one.schema == schema else None for one in answers]
-    return tuple(compared_on(measure, labels) for measure in measures)
+    return tuple(compared_on(measure, labels) for measure in (*kind.measures(schema), *kind.sets(schema)))
 
 
-def compared_on(measure: Measure, labels: Sequence[Any]) -> Compared:
-    titles = dict(zip(measure.categories, measure.category_titles, strict=True))
+def compared_on(measure: Measure | SetMeasure, labels: Sequence[Any]) -> Compared:
     rated = [None if label is None else measure.rate(label) for label in labels]
     counts = Counter(rating for rating in rated if rating is not None)
     most = [rating for rating, n in counts.items() if 2 * n > counts.total()]
     cells = tuple(
-        Cell(str(titles.get(rating, rating)) if rating is not None else "", rating is not None and rating not in most)
+        Cell(words_of_rating(measure, rating) if rating is not None else "", rating is not None and rating not in most)
         for rating in rated
     )
     return Compared(measure.name, measure.title, cells)
+
+
+def words_of_rating(measure: Measure | SetMeasure, rating: Any) -> str:
+    """The title of a category; of a set how much it holds."""
+    if isinstance(measure, SetMeasure):
+        return str(len(rating))
+    titles = dict(zip(measure.categories, measure.category_titles, strict=True))
+    return str(titles.get(rating, rating))
 
 
 # Settling
@@ -418,7 +425,8 @@ def checked(card: Card, decision: Decision) -> tuple[dict[str, Any] | None, int 
     if decision.label is None:
         return None, None
     kind = card.item.kind
-    return kind.dump(kind.parse(decision.label, card.schema, card.item.text)), None
+    label = parsed(kind, decision.label, card.schema, text=card.item.text, shown=card.item.shown)
+    return kind.dump(label), None
 
 
 def missing(decision: Decision):

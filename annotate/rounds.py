@@ -5,9 +5,10 @@ thread, and give a new vote of their own, which is an assignment and an annotati
 informed; the first votes stay what they are.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -18,7 +19,7 @@ from django.utils.translation import gettext
 from annotate import assigning, people, queries, round_queries
 from annotate.blind import OpenAssignment
 from annotate.errors import NotYours, Refused
-from annotate.kinds.base import LabelError, Measure
+from annotate.kinds.base import LabelError, Schema, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Assignment, Event, Item, Membership, Person, Phase, Post, Project, Round
 from annotate.rules.looking_again import WHICH, is_chosen
@@ -140,14 +141,13 @@ def reopen_label_type(*, lead: Person, project: Project, measure: str, category:
     `assigning.reopen_for_protocol` does with everything. Refused for what no label can say."""
     kind = kind_of(project.kind)
     schemas = {one.number: one.label_schema or kind.schema for one in queries.protocols_of(project.pk)}
-    rates = {number: rate_of(kind.measures(schema), measure, category) for number, schema in schemas.items()}
-    if not any(rates.values()):
+    tests = {number: test_of(kind, schema, measure, category) for number, schema in schemas.items()}
+    if not any(tests.values()):
         raise Refused(NO_SUCH_TYPE)
     last: dict[tuple[int, int], bool] = {}
     for row in round_queries.newest_labels(project):
-        rate = rates[row.protocol]
-        said = rate and rate(kind.load(row.label, schemas[row.protocol]))
-        last[row.member, row.item] = said is not None and str(said) == category
+        says_so = tests[row.protocol]
+        last[row.member, row.item] = says_so is not None and says_so(kind.load(row.label, schemas[row.protocol]))
     only: dict[int, set[int]] = {}
     for (member, item), is_so in last.items():
         if is_so:
@@ -155,9 +155,24 @@ def reopen_label_type(*, lead: Person, project: Project, measure: str, category:
     return assigning.reopen_for_protocol(lead=lead, project=project, now=now, only=only)
 
 
-def rate_of(measures: Sequence[Measure], name: str, category: str) -> Callable[[Any], Hashable | None] | None:
-    found = next((one for one in measures if one.name == name), None)
-    return found.rate if found and category in map(str, found.categories) else None
+def test_of(kind: TaskKind, schema: Schema, name: str, category: str) -> Callable[[Any], bool] | None:
+    """Whether a label says this on the measure, or names it among others; None where no label of the schema can."""
+    for one in kind.measures(schema):
+        if one.name == name and category in map(str, one.categories):
+            return partial(is_rated, one.rate, category)
+    for named in kind.sets(schema):
+        if named.name == name and category in map(str, named.categories):
+            return partial(is_named, named.named, category)
+    return None
+
+
+def is_rated(rate: Callable[[Any], Hashable | None], category: str, label: Any) -> bool:
+    said = rate(label)
+    return said is not None and str(said) == category
+
+
+def is_named(named: Callable[[Any], Collection[Hashable]], category: str, label: Any) -> bool:
+    return category in map(str, named(label))
 
 
 # The thread of an item, and gaps in the guideline

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from annotate import assigning, lead_queries, people, pools
+from annotate import assigning, lead_queries, people, pools, subsets
 from annotate.errors import NotYours, Refused
 from annotate.kinds.base import Schema, TaskKind
 from annotate.kinds.registry import all_kinds, kind_of
@@ -36,6 +36,7 @@ SETTINGS = {"text_beside_calls": ("private", "visible"), "show": ("light", "plai
 ASSIGNING = tuple(Assigning.values)
 POOL_DEFAULTS = {"assigning": Assigning.PANEL.value, "overlap": 3, "lease_minutes": 30}
 MAX_OVERLAP, MAX_CAP, MAX_LEASE = 1000, 10**6, 7 * 24 * 60
+MAX_SUGGESTIONS_OFF = 100
 MAX_SEED = 2**63 - 1
 MAX_TITLE = 200
 MAX_GUIDELINE = 50_000
@@ -64,6 +65,7 @@ class NewProject:
     overlap: int = 3
     person_cap: int | None = None
     lease_minutes: int = 30
+    suggestions_off: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class ProjectSettings:
     overlap: int
     person_cap: int | None
     lease_minutes: int
+    suggestions_off: int
 
 
 def settings_of(project: Project) -> ProjectSettings:
@@ -95,6 +98,7 @@ def settings_of(project: Project) -> ProjectSettings:
         overlap=project.overlap,
         person_cap=project.person_cap,
         lease_minutes=pools.minutes(project.lease),
+        suggestions_off=project.suggestions_off,
     )
 
 
@@ -123,6 +127,7 @@ def create_project(*, new: NewProject, by: Person | None, now: datetime) -> Proj
                 overlap=new.overlap,
                 person_cap=new.person_cap,
                 lease=timedelta(minutes=new.lease_minutes),
+                suggestions_off=new.suggestions_off,
                 is_synthetic=new.is_synthetic,
             )
             Protocol.objects.create(
@@ -192,8 +197,20 @@ def check_settings(new: NewProject | ProjectSettings) -> None:
     check_choice("assigning", new.assigning, ASSIGNING)
     check_number("overlap", new.overlap, MAX_OVERLAP)
     check_number("lease_minutes", new.lease_minutes, MAX_LEASE)
+    if not 0 <= new.suggestions_off <= MAX_SUGGESTIONS_OFF:
+        raise Refused(no_share("suggestions_off"))
     if new.person_cap is not None:
         check_number("person_cap", new.person_cap, MAX_CAP)
+
+
+def no_share(field: str) -> Problem:
+    return Problem(
+        code="out_of_range",
+        field=field,
+        expected=gettext_noop("A whole number from 0 to %(limit)s."),
+        remedy=gettext_noop("Correct it."),
+        params={"limit": MAX_SUGGESTIONS_OFF},
+    )
 
 
 def check_number(field: str, value: int, limit: int) -> None:
@@ -262,8 +279,9 @@ def update_project(*, project: Project, new: ProjectSettings, by: Person, now: d
         project.languages, project.open_lead = list(new.languages), new.open_lead
         project.settings |= {"show": new.show, "text_beside_calls": new.text_beside_calls}
         project.assigning, project.overlap, project.person_cap = new.assigning, new.overlap, new.person_cap
-        project.lease = timedelta(minutes=new.lease_minutes)
-        project.save(update_fields=["title_en", "title_zh", "languages", "settings", "open_lead", *POOL_FIELDS])
+        project.lease, project.suggestions_off = timedelta(minutes=new.lease_minutes), new.suggestions_off
+        columns = ("title_en", "title_zh", "languages", "settings", "open_lead", "suggestions_off")
+        project.save(update_fields=[*columns, *POOL_FIELDS])
         if "assigning" in changed:
             change_assigning(project, now)
         elif "overlap" in changed:
@@ -281,6 +299,7 @@ POOL_FIELDS = ("assigning", "overlap", "person_cap", "lease")
 def change_assigning(project: Project, now: datetime) -> None:
     """Take the plans or the pool away and make the other; Refused where anything was given."""
     pools.remove(project)
+    subsets.remove(project)
     assigning.take_plans_away(project)
     assigning.extend_panel(project=project, now=now)
 

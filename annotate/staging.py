@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from django.db import transaction
 
 from annotate.kinds.registry import kind_of
-from annotate.models import File, ImportBatch, Item, Message, Trace
+from annotate.models import File, ImportBatch, Item, Message, Phase, Trace
+from annotate.rules.left_off import is_left_off
 from annotate.rules.requester_view import TextBesideCalls, seen_by_requester, visible_texts
 from annotate.rules.vendor_names import vendor_names
 from annotate.traces import base
@@ -136,8 +137,20 @@ class Staging:
 
     def item_rows(self, row: Trace, trace: base.Trace) -> list[Item]:
         anchors = self.kind.items(trace, self.schema)
+        found = self.kind.suggest(trace, self.schema) if anchors and self.kind.suggest else None
+        is_off = is_left_off(
+            self.project.suggestions_off, seed=self.project.seed, format=row.format, source_id=row.source_id
+        )
         return [
-            Item(project=self.project, trace=row, anchor=anchor.index, cluster=row.cluster, phase=self.phase)
+            Item(
+                project=self.project,
+                trace=row,
+                anchor=anchor.index,
+                cluster=row.cluster,
+                phase=self.phase,
+                suggestions=None if found is None else [dict(one) for one in found],
+                suggestions_shown=found is None or self.phase == Phase.PRACTICE or not is_off,
+            )
             for anchor in anchors
         ]
 

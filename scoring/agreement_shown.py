@@ -13,7 +13,7 @@ from annotate.models import Project
 from scoring import agreement_words, words
 from scoring.charts import AxisRow, Confusion, Shape, confusion
 from scoring.compared_items import JUDGE, MAJORITY
-from scoring.comparing import AgreementReport, MeasureReport
+from scoring.comparing import AgreementReport, MeasureReport, SetReport
 from scoring.stats.results import Figure
 from scoring.words import Column, FigureTable
 
@@ -109,6 +109,33 @@ class MeasurePart:
     n_raters: int
     axis_file: str
     confusion_file: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """All that the page shows of one measure of sets. `queue` lists the items on which people differ there."""
+
+    name: str
+    title: str
+    opening: str
+    tables: tuple[LinkedTable, ...]
+    closing: tuple[str, ...]
+    file: str
+    queue: str
+
+
+def set_part(project: Project, report: AgreementReport, one: SetReport) -> SetPart:
+    said = agreement_words.set_words(one)
+    queue = reverse("annotate:settling_queue", args=[project.slug])
+    return SetPart(
+        name=one.measure,
+        title=gettext(one.title),
+        opening=said.opening[0],
+        tables=tuple(LinkedTable(table) for table in said.tables),
+        closing=said.closing,
+        file=Links(project, filters_of(report), one.measure).file("axis"),
+        queue=f"{queue}?{urlencode({'state': 'all', 'measure': one.measure})}",
+    )
 
 
 MOST_SHARES = 12
@@ -254,6 +281,18 @@ def axis_lines(one: MeasureReport) -> Iterator[list[object]]:
         yield figure_line(name, "panel", "", statistic, getattr(panel, statistic), "")
     for pair in panel.pairs:
         yield figure_line(name, str(pair.first), str(pair.second), "cohen_kappa", pair.cohen_kappa, "")
+
+
+def set_lines(one: SetReport) -> Iterator[list[object]]:
+    """The same columns for a measure of sets: the mean of all pairs, then each pair; those of a judge behind them."""
+    statistic = "set_f1" if one.agreement.stat == "f1" else "equal_sets"
+    yield figure_line(one.measure, "panel", "", f"mean_{statistic}", one.agreement.mean, "")
+    for pair in one.agreement.pairs:
+        yield figure_line(one.measure, str(pair.first), str(pair.second), statistic, pair.agreement, "")
+    if one.judge is not None:
+        yield figure_line(one.measure, "judge", "each annotator", f"mean_{statistic}", one.judge.mean, "")
+        for pair in one.judge.pairs:
+            yield figure_line(one.measure, f"judge: {pair.first}", str(pair.second), statistic, pair.agreement, "")
 
 
 def figure_line(measure: str, who: str, against: str, statistic: str, figure: Figure, tie_rule: str) -> list[object]:

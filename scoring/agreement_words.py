@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext, gettext_noop
 
 from annotate.kinds.base import Measure
-from scoring.comparing import AgreementReport, MeasureReport
+from scoring.comparing import AgreementReport, MeasureReport, SetReport
 from scoring.stats.judge import JudgeAgreement
 from scoring.stats.panel_results import PanelAgreement, RaterAgreement
 from scoring.stats.results import Figure
+from scoring.stats.set_panel import SetAgreement
 from scoring.words import (
     FLAGS,
     Column,
@@ -42,6 +43,7 @@ class ReportWords:
     round: str
     open_lead: str
     parts: tuple[tuple[str, PanelWords], ...]
+    sets: tuple[tuple[str, PanelWords], ...]
     run: str
     filters: str
     left_out: str
@@ -58,6 +60,7 @@ def report_words(report: AgreementReport) -> ReportWords:
         round=round_words(report),
         open_lead=gettext("A lead labels in this project (open lead).") if report.open_lead else "",
         parts=tuple((gettext(one.measure.title), measure_words(one)) for one in report.measures),
+        sets=tuple((gettext(one.title), set_words(one)) for one in report.sets),
         run=run_words(report),
         filters=filter_words(report),
         left_out=gettext("Left out before any figure: %(n)s items reported as problems; practice; known answers.")
@@ -120,6 +123,50 @@ def measure_words(report: MeasureReport) -> PanelWords:
         return people
     tables = (*people.tables, judge_table(report.judge, report.measure), judge_confusion(report.judge, report.measure))
     return PanelWords(people.opening, tables, (*people.closing, judge_sentence(report.judge)))
+
+
+SET_STATS = {
+    "f1": gettext_noop("F1 of what both name, over all items both looked at."),
+    "exact": gettext_noop("Share of items on which both name exactly the same."),
+}
+
+
+def set_words(report: SetReport) -> PanelWords:
+    """People on a measure of sets, and the judge with each of them where there is one."""
+    people = report.agreement
+    counts = {"items": people.n_items, "raters": people.n_raters}
+    closing = [gettext(SET_STATS[people.stat])]
+    if people.n_both_empty:
+        told = gettext("Times that both of a pair found nothing: %(n)s.") % {"n": people.n_both_empty}
+        closing.append(told)
+    closing.append(gettext("Intervals are of the same draw as above."))
+    tables = [set_table(people, gettext("people"))]
+    if report.judge is not None:
+        tables.append(set_table(report.judge, gettext("the judge and each annotator")))
+    return PanelWords(
+        opening=(gettext("%(items)s items, %(raters)s raters.") % counts,),
+        tables=tuple(tables),
+        closing=tuple(closing),
+    )
+
+
+def set_table(agreement: SetAgreement, who: str) -> FigureTable:
+    """The mean of the pairs, then each pair."""
+    figures = [(gettext("mean of all pairs"), agreement.mean)]
+    figures += [(f"{one.first} · {one.second}", one.agreement) for one in agreement.pairs]
+    return FigureTable(
+        (
+            Column(who),
+            Column("F1" if agreement.stat == "f1" else gettext("equal"), is_number=True),
+            Column(interval_title()),
+            Column(gettext("items"), is_number=True),
+            Column(gettext("notes")),
+        ),
+        tuple(
+            (name, value_words(figure), interval_words(figure), str(figure.n_items), notes(figure))
+            for name, figure in figures
+        ),
+    )
 
 
 def judge_table(judge: JudgeAgreement, measure: Measure) -> FigureTable:

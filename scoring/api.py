@@ -56,6 +56,15 @@ class MeasureSerializer(serializers.Serializer):
     judge = serializers.DictField(allow_null=True, help_text="The run against the majority of people.")
 
 
+class SetMeasureSerializer(serializers.Serializer):
+    """A measure of what people name from no list: each pair of them by what both named."""
+
+    measure = serializers.CharField()
+    title = serializers.CharField()
+    agreement = serializers.DictField(help_text="The mean over pairs and each pair, with intervals or a reason.")
+    judge = serializers.DictField(allow_null=True, help_text="The run with each annotator.")
+
+
 class ComparedRunSerializer(serializers.Serializer):
     """The run whose verdicts are compared; of several samples the first."""
 
@@ -83,6 +92,7 @@ class AgreementSerializer(serializers.Serializer):
     run = ComparedRunSerializer(allow_null=True)
     left_out = serializers.DictField(child=serializers.IntegerField())
     measures = MeasureSerializer(many=True)
+    sets = SetMeasureSerializer(many=True, required=False, help_text="Only of kinds that have such measures.")
 
 
 @operation(

@@ -12,7 +12,7 @@ import numpy as np
 
 from annotate import lead_queries, queries
 from annotate.errors import Refused
-from annotate.kinds.base import Measure, Schema, TaskKind
+from annotate.kinds.base import Measure, Schema, SetMeasure, TaskKind
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import Problem, gettext_noop
@@ -26,6 +26,7 @@ from scoring.stats.panel import PanelQuestion, panel_agreement
 from scoring.stats.panel_results import PanelAgreement
 from scoring.stats.ratings import DuplicateRating, Ratings, RatingsError, Records, ratings_from_triples
 from scoring.stats.results import plain, restored
+from scoring.stats.set_panel import SetAgreement, SetQuestion, set_agreements
 
 N_RESAMPLES = 10_000
 PHASES = ("main", "pilot")
@@ -47,6 +48,17 @@ class MeasureReport:
     measure: Measure
     panel: PanelAgreement
     judge: JudgeAgreement | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetReport:
+    """The agreement of people on a measure of sets, by its name, and of a judge with each of them. `title` is a message
+    id."""
+
+    measure: str
+    title: str
+    agreement: SetAgreement
+    judge: SetAgreement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +119,10 @@ class AgreementReport:
     n_filtered: int
     round: int | None = None
     is_informed: bool = False
+    sets: tuple[SetReport, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
+        sets = [plain(one) for one in self.sets]
         return {
             "project": self.project,
             "phase": self.phase,
@@ -133,6 +147,7 @@ class AgreementReport:
                 }
                 for report in self.measures
             ],
+            **({"sets": sets} if sets else {}),
         }
 
 
@@ -161,7 +176,24 @@ def report_from(payload: Mapping[str, Any], measures: Sequence[Measure]) -> Agre
         n_filtered=payload["left_out"]["filtered"],
         round=payload.get("round"),
         is_informed=payload.get("is_informed", False),
+        sets=tuple(
+            SetReport(
+                part["measure"],
+                part["title"],
+                restored(SetAgreement, part["agreement"]),
+                restored(SetAgreement | None, part["judge"]),
+            )
+            for part in payload.get("sets", ())
+        ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a report compares: measures on a scale, and measures of sets."""
+
+    measures: Sequence[Measure]
+    sets: Sequence[SetMeasure]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +224,8 @@ def agreement_report(
     schemas = schemas_of(project)
     wanted = {"language": language, "area": area, "cluster": cluster}
     gathered = gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
-    measures = chosen_measures(project, schemas, measure, gathered.facts.protocol)
-    return computed_report(project, gathered, schemas=schemas, measures=measures)
+    chosen = chosen_of_all(project, schemas, measure, gathered.facts.protocol)
+    return computed_report(project, gathered, schemas=schemas, chosen=chosen)
 
 
 def gather(
@@ -244,11 +276,9 @@ def gather(
     )
 
 
-def computed_report(
-    project: Project, gathered: Gathered, *, schemas: Schemas, measures: Sequence[Measure]
-) -> AgreementReport:
+def computed_report(project: Project, gathered: Gathered, *, schemas: Schemas, chosen: Chosen) -> AgreementReport:
     """The figures of these rows and nothing else."""
-    kind, facts = kind_of(project.kind), gathered.facts
+    kind, facts, measures = kind_of(project.kind), gathered.facts, chosen.measures
     table = table_of(gathered.labels, kind, schemas)
     panels = [panel_question(one, table) for one in measures]
     judges = [
@@ -277,6 +307,7 @@ def computed_report(
         n_filtered=facts.n_filtered,
         round=facts.round,
         is_informed=facts.is_informed,
+        sets=set_reports(chosen.sets, table, drawing, judge_of_sets(chosen.sets, gathered, kind, schemas)),
     )
 
 
@@ -290,6 +321,15 @@ class Labelled:
 
     def ratings(self, measure: Measure) -> Ratings:
         return self.records.ratings([measure.rate(label) for label in self.labels], measure.categories)
+
+    def named(self, measure: SetMeasure) -> dict[Hashable, list[frozenset[Hashable] | None]]:
+        """By rater, what they named on every item."""
+        sets, n_items = [measure.rate(label) for label in self.labels], len(self.records.items)
+        found: list[list[frozenset[Hashable] | None]] = [[None] * n_items for _ in self.records.raters]
+        places = (self.records.rows.tolist(), self.records.columns.tolist(), self.records.which.tolist())
+        for row, column, which in zip(*places, strict=True):
+            found[column][row] = sets[which]
+        return dict(zip(self.records.raters, found, strict=True))
 
 
 def table_of(labels: Labels, kind: TaskKind, schemas: Schemas) -> Labelled:
@@ -329,6 +369,17 @@ def schemas_of(project: Project) -> Schemas:
     """The label schema of every protocol, by its number."""
     kind = kind_of(project.kind)
     return {one.number: one.label_schema or kind.schema for one in queries.protocols_of(project.pk)}
+
+
+def chosen_of_all(project: Project, schemas: Schemas, measure: str | None, protocol: int | None = None) -> Chosen:
+    """The measure of this name, of either sort, or all of the kind; as `chosen_measures`."""
+    kind, schema = kind_of(project.kind), schemas.get(protocol or 0) or schemas[max(schemas)]
+    sets = [one for one in kind.sets(schema) if measure in (None, one.name)]
+    measures = [one for one in kind.measures(schema) if measure in (None, one.name)]
+    if not measures and not sets:
+        names = [one.name for one in (*kind.measures(schema), *kind.sets(schema))]
+        raise Refused(unknown_choice("measure", names))
+    return Chosen(measures, sets)
 
 
 def chosen_measures(
@@ -379,6 +430,42 @@ def panel_question(measure: Measure, table: Labelled) -> PanelQuestion:
     except RatingsError as error:
         raise Refused(no_table(error, measure)) from error
     return PanelQuestion.of(ratings, level=measure.level, tie=measure.tie, min_others=measure.min_others)
+
+
+JudgeOfSets = tuple[str, Mapping[int, Any]]
+"""Who a judge is in a table of sets, and its labels by item."""
+
+
+def judge_of_sets(
+    measures: Sequence[SetMeasure], gathered: Gathered, kind: TaskKind, schemas: Schemas
+) -> JudgeOfSets | None:
+    run = gathered.facts.run
+    if run is None or not measures:
+        return None
+    newest = schemas[max(schemas)]
+    labels = {row.item: row.label for row in gathered.verdicts if row.label is not None}
+    return f"{run.judge}, run {run.number}", {
+        item: kind.load(json.loads(label), newest) for item, label in labels.items()
+    }
+
+
+def set_reports(
+    measures: Sequence[SetMeasure], table: Labelled, drawing: Drawing, judge: JudgeOfSets | None = None
+) -> tuple[SetReport, ...]:
+    """Everything from one draw."""
+    named = [table.named(one) for one in measures]
+    questions = [SetQuestion(people, one.stat) for one, people in zip(measures, named, strict=True)]
+    if judge is not None:
+        name, said = judge
+        for one, people in zip(measures, named, strict=True):
+            own = [one.rate(said[item]) if item in said else None for item in table.records.items]
+            questions.append(SetQuestion({name: own, **people}, one.stat, against=name))
+    found = set_agreements(questions, table.clusters, drawing)
+    of_judge = found[len(measures) :] or [None] * len(measures)
+    return tuple(
+        SetReport(one.name, one.title, people, beside)
+        for one, people, beside in zip(measures, found[: len(measures)], of_judge, strict=True)
+    )
 
 
 def judge_question(measure: Measure, people: Ratings, verdicts: Verdicts) -> JudgeQuestion:

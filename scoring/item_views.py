@@ -13,7 +13,8 @@ from annotate.errors import Refused
 from annotate.kinds.base import Schema
 from annotate.models import Phase, Project
 from annotate.rules.lanes import Mark, laned
-from annotate.views.items import looked_at
+from annotate.views.items import entries_address, looked_at
+from annotate.views.label import start_in, trace_shown
 from annotate.views.project import led_project, title_of
 from scoring import comparing, item_queries
 from scoring.compared_items import compared_items
@@ -93,6 +94,7 @@ def show_item(request, project, item_id):
         "facts": facts,
         "phase_words": Phase(facts.phase).label,
         "reply": laned(item.pieces, marks, item.kind.looks([schemas[number] for number in sorted(schemas)])),
+        **trace_shown(item, entries_address(project, item_id), start_in(request.GET)),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
         "labels": labels,
         "problems": item_queries.problems_of_item(item_id),

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Mapping
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -14,7 +15,8 @@ from annotate.models import Phase, Project
 from annotate.views.project import led_project, title_of
 from scoring import report_queries
 from scoring.comparing import PHASES, schemas_of
-from scoring.method_reports import CHECKER, READER, ShownMethod, as_plain, shown_method
+from scoring.method_joins import joins_of
+from scoring.method_reports import ShownMethod, as_plain, shown_method
 from scoring.method_words import csv_rows, method_words
 from scoring.methods.tables import method_of_kind
 from scoring.views import number_in
@@ -43,7 +45,7 @@ def show_method_report(request, project):
     """Every table of the method that the project's rows can fill."""
     project = reported_project(request, project)
     asked = asked_in(request.GET)
-    context = {"project": project, "title": title_of(project), "asked": asked, **choices(project, asked["phase"])}
+    context = {"project": project, "title": title_of(project), "asked": asked, **choices(project, asked)}
     try:
         shown = shown_method(project, **asked)
     except Refused as refusal:
@@ -52,14 +54,23 @@ def show_method_report(request, project):
     return render(request, "scoring/show_method_report.html", {**context, **report_page(project, shown)})
 
 
-def choices(project: Project, phase: object) -> dict[str, object]:
+def choices(project: Project, asked: Mapping[str, object]) -> dict[str, object]:
     """What can be chosen: two statements."""
-    runs = report_queries.runs_with_verdicts(project, phase=str(phase))
+    judges = joins_of(method_of_kind(project.kind)).judges
+    runs = report_queries.runs_with_verdicts(project, phase=str(asked["phase"])) if judges else []
     return {
         "phases": [(value, name) for value, name in Phase.choices if value in PHASES],
         "all_protocols": sorted(schemas_of(project), reverse=True),
-        "readers": [run for run in runs if run.judge.name == READER],
-        "checkers": [run for run in runs if run.judge.name == CHECKER],
+        "judges": [
+            {
+                "field": one.field,
+                "title": gettext(one.title),
+                "nudge": gettext(one.nudge) if one.nudge else "",
+                "runs": [run for run in runs if run.judge.name == one.name],
+                "chosen": asked.get(one.field),
+            }
+            for one in judges
+        ],
     }
 
 
@@ -68,7 +79,7 @@ def report_page(project: Project, shown: ShownMethod) -> dict[str, object]:
     return {
         "said": method_words(shown.report, method_of_kind(project.kind), project.slug),
         "row": shown.row,
-        "runs": [facts[judge]["number"] for judge in (READER, CHECKER) if facts[judge]],
+        "runs": [one["run"]["number"] for one in facts["judges"] if one["run"]],
     }
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from annotate import release_queries, releasing
-from annotate.api.fields import Choice, Moment, Whole
+from annotate.api.fields import Choice, Flag, Moment, Whole
 from annotate.api.operations import LEADS, Answer, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
@@ -69,6 +69,7 @@ class ReleaseItemSerializer(serializers.Serializer):
 class SealBody(serializers.Serializer):
     rule = Choice(RULES, required=False, default="majority")
     protocol = Whole(required=False, min_value=1, max_value=2**31 - 1, help_text="The newest that has labels without.")
+    earlier = Flag(default=False, help_text="Labels under earlier guidelines count where nobody gave one since.")
 
 
 def release_called(request, project, number):
@@ -105,6 +106,7 @@ def seal_release(request, project):
         project=project,
         rule=body["rule"],
         protocol=protocol,
+        earlier=body["earlier"],
         agreement=agreement_to_seal(project, protocol),
         now=timezone.now(),
     )

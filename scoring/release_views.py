@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
@@ -28,11 +28,13 @@ def list_releases(request, project):
     """What was sealed so far, newest first; and by ?rule= and ?protocol= what would be sealed now."""
     project = led_project(request, project)
     rule, protocol = request.GET.get("rule", ""), request.GET.get("protocol", "")
-    context = page_of(project, rule or RULES[0], protocol)
+    context = page_of(project, rule or RULES[0], protocol, request.GET)
     if rule:
         try:
             chosen = number_in(protocol) if protocol else None
-            context["preview"] = releasing.preview_release(project=project, rule=rule, protocol=chosen)
+            context["preview"] = releasing.preview_release(
+                project=project, rule=rule, protocol=chosen, earlier=context["earlier"]
+            )
         except Refused as refusal:
             context["problem"] = refusal.problem.as_dict(gettext)
     return render(request, "scoring/list_releases.html", context, status=409 if "problem" in context else 200)
@@ -43,7 +45,7 @@ def number_in(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
 
 
-def page_of(project: Project, rule: str, protocol: str) -> dict[str, object]:
+def page_of(project: Project, rule: str, protocol: str, sent: QueryDict) -> dict[str, object]:
     return {
         "project": project,
         "title": title_of(project),
@@ -52,6 +54,7 @@ def page_of(project: Project, rule: str, protocol: str) -> dict[str, object]:
         "protocols": release_queries.labels_by_protocol(project),
         "rule": rule,
         "protocol": protocol,
+        "earlier": sent.get("earlier") == "yes",
     }
 
 
@@ -67,11 +70,12 @@ def seal_release(request, project):
             project=project,
             rule=rule,
             protocol=chosen,
+            earlier=request.POST.get("earlier") == "yes",
             agreement=agreement_to_seal(project, chosen),
             now=timezone.now(),
         )
     except Refused as refusal:
-        context = {**page_of(project, rule, protocol), "problem": refusal.problem.as_dict(gettext)}
+        context = {**page_of(project, rule, protocol, request.POST), "problem": refusal.problem.as_dict(gettext)}
         return render(request, "scoring/list_releases.html", context, status=422)
     return redirect("scoring:show_release", project=project.slug, number=release.number)
 
@@ -98,6 +102,7 @@ def show_release(request, project, number):
         "sealed_by": manifest["sealed_by"],
         "card": guideline_html(exporting.card_of(release, card)),
         "files": [name for name in FILES if name != exporting.PARQUET or exporting.has_parquet()],
+        "method_files": exporting.method_files(release),
         "no_parquet": None if exporting.has_parquet() else exporting.NO_PARQUET.as_dict(gettext),
     }
     return render(request, "scoring/show_release.html", context)
@@ -108,7 +113,7 @@ def release_file(request, project, number, name):
     """A file of a release, or all of them in one zip. It is written whole before the first byte leaves, so that what is
     not as it was sealed does not leave at all."""
     release = release_of(request, project, number)
-    if name not in FILES:
+    if name not in (*FILES, *exporting.method_files(release)):
         raise Http404
     with tempfile.TemporaryDirectory(prefix="sightline-release-") as folder:
         try:

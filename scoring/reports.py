@@ -20,7 +20,7 @@ from scoring.comparing import AgreementReport, ComparedRun, Facts, Gathered, Pro
 from scoring.models import Report, Run
 from scoring.stats.results import plain, restored
 
-VERSION = "1"
+VERSION = "2"
 """Of the figures: raise it where the same rows are to give other ones, and no older report is shown."""
 KEPT = 5
 """How many reports of the same settings are kept, with the newest."""
@@ -55,12 +55,12 @@ def shown_report(
     row = report_queries.stored_reports(project, Report.Kind.AGREEMENT, key).first()
     if row is not None and (same := report_queries.marks_since(project, row.seen)):
         keep_up(row, same)
-        measures = comparing.chosen_measures(project, schemas, measure, row.payload["protocol"])
-        return StoredReport(row, comparing.report_from(row.payload, measures), is_new=False)
+        chosen = comparing.chosen_of_all(project, schemas, measure, row.payload["protocol"])
+        return StoredReport(row, comparing.report_from(row.payload, chosen.measures), is_new=False)
     marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
     gathered = comparing.gather(project, schemas, phase=phase, protocol=protocol, run=run, wanted=wanted, round=round)
-    measures = comparing.chosen_measures(project, schemas, measure, gathered.facts.protocol)
-    report = comparing.computed_report(project, gathered, schemas=schemas, measures=measures)
+    chosen = comparing.chosen_of_all(project, schemas, measure, gathered.facts.protocol)
+    report = comparing.computed_report(project, gathered, schemas=schemas, chosen=chosen)
     row = Report(
         project=project,
         kind=Report.Kind.AGREEMENT,
@@ -73,7 +73,7 @@ def shown_report(
         computed_at=timezone.now(),
     )
     keep(row)
-    return StoredReport(row, comparing.report_from(row.payload, measures), is_new=True)
+    return StoredReport(row, comparing.report_from(row.payload, chosen.measures), is_new=True)
 
 
 def keep(row: Report) -> None:
@@ -96,12 +96,12 @@ def recompute(row: Report) -> dict[str, Any]:
     project, asked = row.project, row.settings["asked"]
     facts = facts_from(row.settings["facts"])
     schemas = comparing.schemas_of(project)
-    measures = comparing.chosen_measures(project, schemas, asked["measure"], facts.protocol)
+    chosen = comparing.chosen_of_all(project, schemas, asked["measure"], facts.protocol)
     leave = kind_of(project.kind).unmeasured
     among = np.array(sorted(numbers_of(row.ids["annotations"])))
     labels = label_queries.rated_labels(project, phase=facts.phase, leave=leave, among=among, round=facts.round)
     gathered = Gathered(facts, labels, verdicts_again(project, facts, row.ids, leave))
-    return comparing.computed_report(project, gathered, schemas=schemas, measures=measures).as_dict()
+    return comparing.computed_report(project, gathered, schemas=schemas, chosen=chosen).as_dict()
 
 
 def verdicts_again(

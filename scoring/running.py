@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from annotate import people, waking, work
 from annotate.errors import JobFailed, Refused
-from annotate.kinds.base import Finding
+from annotate.kinds.base import Finding, parsed
 from annotate.kinds.registry import kind_of
 from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
@@ -302,7 +302,9 @@ def label_of(run: Run, item: queries.JudgedItem, finding: Finding) -> dict[str, 
     if label is None:
         return None
     data = kind.dump(label)
-    kind.parse(data, schema, judged_text(trace_of(run, item), item.anchor))
+    trace = trace_of(run, item)
+    shown = partial(kind.view, trace, item.anchor, schema)
+    parsed(kind, data, schema, text=judged_text(trace, item.anchor), shown=shown)
     return data
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from annotate import reviewing
 from annotate.rules.lanes import laned
-from annotate.views.label import own
+from annotate.views.label import own, start_in, trace_shown
 from annotate.views.settling import addresses_of, next_address, shared
 from scoring import item_queries
 from scoring.item_views import judge_title, marks_of
@@ -29,14 +29,16 @@ def settled_verdict(request, project, disagreement_id):
     own_spans = (card.current.label or {}).get("spans") or () if card.current else ()
     marks = marks_of(gettext("settled"), own_spans)
     marks += [mark for title, one in verdicts for mark in marks_of(title, one.spans)]
+    urls = addresses_of(part.project.slug, card.public_id, {})
     context = {
         **shared(part),
+        **trace_shown(card.item, urls["entries"], start_in(request.GET)),
         "card": card,
         "item": card.item,
         "reply": laned(card.item.pieces, marks, card.item.kind.looks([card.schema])),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
         "verdicts": verdicts,
-        "urls": addresses_of(part.project.slug, card.public_id, {}),
+        "urls": urls,
         "next": next_address(part.project, card.public_id, {}),
     }
     return render(request, "scoring/settled_verdict.html", context)

@@ -10,7 +10,6 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from annotate.errors import Refused
-from annotate.kinds.registry import kind_of
 from annotate.models import Phase, Project
 from annotate.rules.csv_cells import escape
 from annotate.views.project import led_project, title_of
@@ -24,6 +23,8 @@ from scoring.agreement_shown import (
     axis_lines,
     confusion_lines,
     measure_part,
+    set_lines,
+    set_part,
 )
 from scoring.comparing import PHASES
 from scoring.reports import StoredReport, shown_report
@@ -70,9 +71,10 @@ def show_agreement(request, project):
 def choices(project: Project, filters: Filters) -> dict[str, object]:
     """What the filters can be set to: six statements."""
     schemas = comparing.schemas_of(project)
+    chosen = comparing.chosen_of_all(project, schemas, None, filters.protocol)
     return {
         "phases": [(value, name) for value, name in Phase.choices if value in PHASES],
-        "measures": kind_of(project.kind).measures(schemas.get(filters.protocol or 0) or schemas[max(schemas)]),
+        "measures": [*chosen.measures, *chosen.sets],
         "all_protocols": sorted(schemas, reverse=True),
         "runs": report_queries.runs_to_compare(project, phase=filters.phase),
         "rounds": report_queries.rounds_of(project),
@@ -95,12 +97,14 @@ def choices(project: Project, filters: Filters) -> dict[str, object]:
 
 def report_shown(project: Project, stored: StoredReport) -> dict[str, object]:
     report = stored.report
+    n_raters = [one.panel.n_raters for one in report.measures] + [one.agreement.n_raters for one in report.sets]
     return {
         "report": report,
         "row": stored.row,
         "said": agreement_words.report_words(report),
         "parts": [measure_part(project, report, one) for one in report.measures],
-        "n_raters": max((one.panel.n_raters for one in report.measures), default=0),
+        "sets": [set_part(project, report, one) for one in report.sets],
+        "n_raters": max(n_raters, default=0),
     }
 
 
@@ -121,6 +125,8 @@ def agreement_csv(request, project):
     writer.writerow(columns)
     for one in report.measures:
         writer.writerows(map(as_cell, line) for line in lines_of(one))
+    for of_sets in report.sets if chart == "axis" else ():
+        writer.writerows(map(as_cell, line) for line in set_lines(of_sets))
     name = f"{project.slug}-agreement-{chart}.csv"
     return HttpResponse(
         text.getvalue(),

@@ -118,6 +118,7 @@ def new_answer(body, protocol, assignment):
             reason=body["reason"].strip(),
             kind=assignment.kind,
             text=assignment.text,
+            shown=assignment.shown,
         )
     except LabelError as error:
         raise LabelError(*map(in_the_label, error.problems)) from None

@@ -29,11 +29,15 @@ class ProjectSerializer(serializers.Serializer):
     )
     open_lead = serializers.BooleanField(help_text="Leads label too, which every report says.")
     assigning = serializers.ChoiceField(
-        setting_up.ASSIGNING, help_text="A panel gives everybody all items, a pool the next one to who asks."
+        setting_up.ASSIGNING,
+        help_text="A panel gives everybody all items, a pool the next one to who asks, subsets what was drawn.",
     )
     overlap = serializers.IntegerField(help_text="Of a pool: so many people label an item.")
     person_cap = serializers.IntegerField(allow_null=True, help_text="Of a pool: at most so many items a person.")
     lease_minutes = serializers.SerializerMethodField(help_text="Of a pool: so long an item is kept for who has it.")
+    suggestions_off = serializers.IntegerField(
+        help_text="So many in a hundred of the items that come in are shown without what rules suggest."
+    )
     open_phase = serializers.ChoiceField(Phase.values, help_text="The furthest phase that may be begun.")
     closed_at = Moment(allow_null=True, help_text="All labelling has ended then, for good.")
     show_settled = serializers.BooleanField(
@@ -87,6 +91,7 @@ class ProjectBody(serializers.Serializer):
     overlap = Whole(min_value=1, max_value=setting_up.MAX_OVERLAP, required=False)
     person_cap = Whole(min_value=1, max_value=setting_up.MAX_CAP, required=False, allow_null=True)
     lease_minutes = Whole(min_value=1, max_value=setting_up.MAX_LEASE, required=False)
+    suggestions_off = Whole(min_value=0, max_value=setting_up.MAX_SUGGESTIONS_OFF, required=False)
     open_phase = Choice(Phase.values, required=False)
 
 

@@ -68,6 +68,26 @@ class MessageSerializer(serializers.Serializer):
     text = PiecesField(source="pieces")
 
 
+class CallSerializer(serializers.Serializer):
+    number = serializers.IntegerField(help_text="Calls are counted through the trace, from 1.")
+    name = serializers.CharField()
+    arguments = serializers.CharField(help_text="As the agent wrote them, mostly JSON.")
+    result = serializers.IntegerField(allow_null=True, help_text="The index of the message that answers it.")
+
+
+class EntrySerializer(serializers.Serializer):
+    """A message of a trace that is shown whole. A call and its result are one step, `[called_at, index]`."""
+
+    index = serializers.IntegerField(help_text="Where it stands in the trace, from 0.")
+    role = serializers.CharField()
+    side = serializers.CharField(help_text="Whose doing it is: `agent` or `user`.")
+    text = serializers.CharField()
+    calls = CallSerializer(many=True)
+    answers = serializers.IntegerField(allow_null=True, help_text="The number of the call whose result it is.")
+    called_at = serializers.IntegerField(allow_null=True, help_text="The index of the message that called.")
+    tool = serializers.CharField(help_text="That was called.")
+
+
 class DraftSerializer(serializers.Serializer):
     """What was typed so far: the fields as the page's form holds them, each a text."""
 
@@ -153,6 +173,13 @@ class ItemSerializer(serializers.Serializer):
     files = FileSerializer(many=True)
     messages = MessageSerializer(many=True)
     text = PiecesField(source="pieces", help_text="What is judged. Spans count its code points from 0.")
+    policies = serializers.ListField(
+        child=serializers.CharField(), help_text="The rules the agent worked under, where the whole trace is judged."
+    )
+    entries = EntrySerializer(many=True, help_text="Every message, where the whole trace is judged; else none.")
+    suggestions = serializers.ListField(
+        child=serializers.DictField(), help_text="What rules found; a label decides each. None where nothing is asked."
+    )
     label_schema = serializers.DictField(help_text="What a label may say, of `protocol`.")
     protocol = serializers.IntegerField(help_text="To be sent with the answer.")
     number = serializers.IntegerField(help_text="Of one's stored answer, 0 without one. To be sent with the answer.")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotate.api import imports, label, people, project, rounds, schema, settling
+from annotate.api import imports, known, label, people, project, rounds, schema, settling, subsets
 from annotate.api.operations import Absent, address
 from annotate.middleware import open_to_all
 
@@ -58,6 +58,11 @@ urlpatterns = [
         address(rounds.show_round, rounds.close_round),
         name="round",
     ),
+    path(
+        "v1/projects/<slug:project>/subsets/",
+        address(subsets.show_subsets, subsets.draw_subsets),
+        name="subsets",
+    ),
     path("v1/projects/<slug:project>/gaps/", address(rounds.list_gaps), name="gaps"),
     path("v1/projects/<slug:project>/gaps/settled/", address(rounds.list_settled_gaps), name="settled_gaps"),
     path(
@@ -65,6 +70,7 @@ urlpatterns = [
         address(rounds.show_pass_rule, rounds.set_pass_rule),
         name="pass_rule",
     ),
+    path("v1/projects/<slug:project>/known-answers/", address(known.bring_known), name="known_answers"),
     path("v1/projects/<slug:project>/close/", address(project.close_project), name="close"),
     path("v1/projects/<slug:project>/events/", address(project.list_events), name="events"),
     path("", open_to_all(Absent.as_view()), name="nothing"),

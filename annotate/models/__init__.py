@@ -7,6 +7,7 @@ from annotate.models.pool import PoolItem
 from annotate.models.project import Assigning, Invite, Membership, Person, Phase, Project, Protocol, Role
 from annotate.models.release import Release, ReleaseItem, Settlement
 from annotate.models.review import Disagreement, SentBack
+from annotate.models.subset import SubsetItem
 from annotate.models.trace import File, ImportBatch, Message, Trace
 from annotate.models.work import Event, Work, WorkGroup
 
@@ -35,6 +36,7 @@ __all__ = [
     "SentBack",
     "Session",
     "Settlement",
+    "SubsetItem",
     "Token",
     "Trace",
     "Work",

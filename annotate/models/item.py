@@ -8,7 +8,9 @@ from annotate.models.trace import Trace
 
 
 class Item(models.Model):
-    """One thing shown for judgement. `text` is set only where it was written for the item, else the trace has it."""
+    """One thing shown for judgement. `text` is set only where it was written for the item, else the trace has it.
+    `suggestions` are what the rules of its kind found when it was made; those that are not shown tell afterwards how
+    far the shown ones move labels."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="items")
     trace = models.ForeignKey(Trace, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
@@ -19,6 +21,7 @@ class Item(models.Model):
     arm = models.CharField(max_length=64, blank=True)
     phase = models.CharField(max_length=10, choices=Phase, default=Phase.MAIN)
     suggestions = models.JSONField(null=True, blank=True)
+    suggestions_shown = models.BooleanField(default=True)
     origin = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -44,13 +44,15 @@ class Phase(models.TextChoices):
 class Assigning(models.TextChoices):
     PANEL = "panel", _("panel")
     POOL = "pool", _("pool")
+    SUBSETS = "subsets", _("subsets")
 
 
 class Project(models.Model):
     """One question asked of one body of material. Commands call it by its slug. `open_phase` is the furthest phase that
     its annotators may begin; a closed one takes no label any more. In a panel everybody has a plan of all items; from a
     pool who asks is given the next one, for a lease, so that each gets `overlap` labels, and nobody gets more than
-    `person_cap`."""
+    `person_cap`; in subsets everybody has a plan of the items that were drawn for them (`SubsetItem`). Of new items
+    `suggestions_off` in a hundred are shown without what rules suggest."""
 
     slug = models.SlugField(max_length=60, unique=True)
     title_en = models.CharField(max_length=200)
@@ -65,6 +67,7 @@ class Project(models.Model):
     overlap = models.PositiveIntegerField(default=3)
     person_cap = models.PositiveIntegerField(null=True, blank=True)
     lease = models.DurationField(default=timedelta(minutes=30))
+    suggestions_off = models.PositiveSmallIntegerField(default=0)
     is_synthetic = models.BooleanField(default=False)
     closed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -72,7 +75,10 @@ class Project(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(open_phase__in=Phase.values), name="project_open_phase_known"),
-            models.CheckConstraint(condition=Q(assigning__in=["panel", "pool"]), name="project_assigning_known"),
+            models.CheckConstraint(
+                condition=Q(assigning__in=["panel", "pool", "subsets"]), name="project_assigning_known"
+            ),
+            models.CheckConstraint(condition=Q(suggestions_off__lte=100), name="project_suggestions_off_a_share"),
             models.CheckConstraint(
                 condition=Q(overlap__gte=1) & (Q(person_cap=None) | Q(person_cap__gte=1)), name="project_pool_gives"
             ),

@@ -118,6 +118,11 @@ def how_it_was_made(manifest: Mapping[str, Any], translate: Translate) -> Iterat
         yield "- " + translate(words) % {"number": one["number"], "purpose": purpose, "n": one["n_labels"]}
     number = {"number": manifest["protocol"]["number"], "hash": f"`{content['protocol_hash']}`"}
     yield "- " + translate(gettext_noop("Protocol %(number)s; SHA-256 of guideline and labels: %(hash)s")) % number
+    if earlier := manifest.get("earlier_protocols"):
+        words = gettext_noop(
+            "Labels given under earlier guidelines (protocols %(numbers)s) count where their annotator gave none since."
+        )
+        yield "- " + translate(words) % {"numbers": ", ".join(map(str, earlier))}
     yield "- " + translate(gettext_noop("Sealed at: %(it)s")) % {"it": manifest["sealed_at"]}
 
 
@@ -140,6 +145,12 @@ def how_far_they_agree(
         yield "### " + (translate(measure_titles[name]) if name in measure_titles else plain(name))
         yield ""
         yield from figure_table(panel, translate)
+    for measure in objects(manifest["agreement"].get("sets")):
+        name = str(measure.get("measure"))
+        yield ""
+        yield "### " + (translate(measure_titles[name]) if name in measure_titles else plain(name))
+        yield ""
+        yield from set_table(mapping(measure.get("agreement")), translate)
     yield ""
     unit, seed = mapping(measures[0].get("agreement")).get("unit"), mapping(measures[0].get("agreement")).get("seed")
     words = gettext_noop("Clusters: %(unit)s. Seed of the resamples: %(seed)s.")
@@ -147,13 +158,25 @@ def how_far_they_agree(
 
 
 def figure_table(panel: Mapping[str, Any], translate: Translate) -> Iterator[str]:
-    columns = (gettext_noop("figure"), gettext_noop("value"), gettext_noop("interval"), gettext_noop("items"))
-    yield table_row(map(translate, columns))
-    yield "| --- | --- | --- | --- |"
     named = [(translate(title), panel.get(name)) for name, title in FIGURES.items()]
     against = translate(gettext_noop("%(code)s against the majority of the others (kappa)"))
     for rater in objects(panel.get("raters")):
         named.append((against % {"code": plain(str(rater.get("rater")))}, rater.get("annotator_vs_majority_kappa")))
+    return figures_in_rows(named, translate)
+
+
+def set_table(agreement: Mapping[str, Any], translate: Translate) -> Iterator[str]:
+    """The mean over pairs of people, and each pair."""
+    named = [(translate(gettext_noop("mean of all pairs")), agreement.get("mean"))]
+    for pair in objects(agreement.get("pairs")):
+        named.append((" · ".join(plain(str(pair.get(side))) for side in ("first", "second")), pair.get("agreement")))
+    return figures_in_rows(named, translate)
+
+
+def figures_in_rows(named: Sequence[tuple[str, Any]], translate: Translate) -> Iterator[str]:
+    columns = (gettext_noop("figure"), gettext_noop("value"), gettext_noop("interval"), gettext_noop("items"))
+    yield table_row(map(translate, columns))
+    yield "| --- | --- | --- | --- |"
     for title, found in named:
         figure = mapping(found)
         words = (value_words(figure, translate), interval_words(figure, translate), str(figure.get("n_items", NONE)))

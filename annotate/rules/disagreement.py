@@ -36,6 +36,16 @@ class Projection(Protocol):
     def weight(self) -> float: ...
 
 
+class Named(Protocol):
+    """What is read of a measure of sets."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def rate(self) -> Callable[[Any], Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Apart:
     """From 0 (all the same) to 1. `by_measure` has those that differ, each from 0 to 1 too."""
@@ -45,9 +55,13 @@ class Apart:
 
 
 def how_far_apart(
-    labels: Sequence[Any], measures: Sequence[Projection], distance: Callable[[Any, Any], float]
+    labels: Sequence[Any],
+    measures: Sequence[Projection],
+    distance: Callable[[Any, Any], float],
+    sets: Sequence[Named] = (),
 ) -> Apart:
-    """Of fewer than two labels nothing is apart."""
+    """Of fewer than two labels nothing is apart. Sets weigh by what the kind says two labels differ by; here they only
+    tell in what."""
     pairs = list(combinations(labels, 2))
     if not pairs:
         return Apart(0.0, {})
@@ -55,10 +69,19 @@ def how_far_apart(
     found = {one.name: apart_on(one, pairs) for one in measures}
     weights = sum(one.weight for one in measures)
     on_measures = sum(one.weight * found[one.name] for one in measures) / weights if weights else whole
+    found |= {one.name: sets_apart(one, pairs) for one in sets}
     differing = {name: round(value, 6) for name, value in found.items() if value}
     if whole and not differing:
         differing = {ELSEWHERE: round(whole, 6)}
     return Apart(round((whole + on_measures) / 2, 6), differing)
+
+
+def sets_apart(measure: Named, pairs: Sequence[tuple[Any, Any]]) -> float:
+    """The mean over the pairs that both named something or looked and found nothing, of the share of all that either
+    names which one of them does not."""
+    named = [(measure.rate(first), measure.rate(second)) for first, second in pairs]
+    both = [(first, second) for first, second in named if first is not None and second is not None]
+    return fmean(len(first ^ second) / (len(first | second) or 1) for first, second in both) if both else 0.0
 
 
 def apart_on(measure: Projection, pairs: Sequence[tuple[Any, Any]]) -> float:

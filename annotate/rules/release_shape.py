@@ -39,6 +39,7 @@ MANIFEST: dict[str, Any] = {
         **dict.fromkeys(("is_synthetic", "open_lead"), bool),
     },
     "protocol": {"number": int, "guideline_en": str, "guideline_zh": str, "label_schema": dict},
+    "earlier_protocols": Later([int]),
     "phase": ("main",),
     "rounds": [{"number": int, "purpose": ("first", "informed", "sent_back", "protocol"), "n_labels": int}],
     "people": [

@@ -10,17 +10,21 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate import assigning, blind, knowing, lead_queries, qualifying, queries, rounds
+from annotate import assigning, blind, importing, knowing, known_files, lead_queries, qualifying, queries, rounds
 from annotate.errors import NotYours, Refused
 from annotate.forms import refuse_unstorable
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import LabelError, parsed
+from annotate.kinds.registry import kind_of
 from annotate.models import Phase
-from annotate.views.label import own, page_of, retarget
+from annotate.traces.base import Place
+from annotate.traces.strict_json import parse
+from annotate.views.label import own, page_of, retarget, start_in, trace_answer
 from annotate.views.project import led_project, title_of
 
 N_ITEMS = 100
 N_PRACTICE = 1000
 MAX_REASON = 2000
+MAX_NAME = 200
 REASONS = ("reason_en", "reason_zh")
 
 
@@ -55,9 +59,27 @@ def looked_at(project, item_id):
 def preview_item(request, project, item_id):
     project = led_project(request, project)
     item = looked_at(project, item_id)
-    urls = {"leave": reverse("annotate:list_items", args=[project.slug])}
-    context = {**page_of(item, urls=urls), "editable": False, "looked_at_as": gettext("Preview"), "led": project}
+    urls = {
+        "leave": reverse("annotate:list_items", args=[project.slug]),
+        "entries": entries_address(project, item_id),
+    }
+    page = page_of(item, urls=urls, start=start_in(request.GET))
+    context = {**page, "editable": False, "looked_at_as": gettext("Preview"), "led": project}
     return render(request, "annotate/label_item.html", context)
+
+
+def entries_address(project, item_id) -> str:
+    return reverse("annotate:preview_entries", args=[project.slug, item_id])
+
+
+@require_safe
+def preview_entries(request, project, item_id):
+    """Further parts of an item that shows its whole trace, for its lead."""
+    project = led_project(request, project)
+    trace = blind.previewed_trace(project.pk, item_id) if item_id < 2**63 else None
+    if trace is None:
+        raise Http404
+    return trace_answer(request, trace)
 
 
 @require_safe
@@ -82,6 +104,7 @@ def practice_page(project) -> dict[str, object]:
         "last": rule.last if rule else "",
         "percent": rule.percent if rule else "",
         "standings": qualifying.standings(project),
+        "exchange": kind_of(project.kind).exchange,
     }
 
 
@@ -103,6 +126,38 @@ def set_pass_rule(request, project):
 
 
 WHOLE = re.compile("[0-9]{1,9}")
+
+
+@require_POST
+@own
+def bring_known(request, project):
+    """Labels that were made elsewhere, pasted in the form of the kind, or what came with the traces."""
+    project, post = led_project(request, project), request.POST
+    try:
+        if post.get("do") == "marks":
+            brought = known_files.bring_marked(lead=request.user, project=project)
+        else:
+            brought = known_files.bring_known(
+                lead=request.user,
+                project=project,
+                data=pasted(post.get("labels", "")),
+                file_name=post.get("name", "").strip()[:MAX_NAME] or gettext("a pasted text"),
+                base=1 if post.get("base") == "1" else 0,
+            )
+    except (LabelError, Refused) as error:
+        problems = error.problems if isinstance(error, LabelError) else [error.problem]
+        said = [one.as_dict(gettext) for one in problems]
+        context = {**practice_page(project), "pasted": post, "known_problems": said}
+        return render(request, "annotate/list_practice.html", context, status=422)
+    return render(request, "annotate/list_practice.html", {**practice_page(project), "brought": brought})
+
+
+def pasted(text: str) -> object:
+    """The JSON of a text; Refused where it is none."""
+    found = parse(text.encode("utf-8", "surrogatepass"), Place(), caps=importing.import_caps())
+    if found.problems:
+        raise Refused(found.problems[0])
+    return found.value
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -146,6 +201,7 @@ def known_page(project, item_id, item, *, posted=None, problems=()):
         "submit": reverse("annotate:answer_practice", args=[project.slug, item_id]),
         "guideline": reverse("annotate:guideline", args=[project.slug]),
         "leave": reverse("annotate:list_practice", args=[project.slug]),
+        "entries": entries_address(project, item_id),
     }
     context = page_of(item, urls=urls, posted=posted, problems=problems)
     if stored and posted is None:
@@ -154,6 +210,7 @@ def known_page(project, item_id, item, *, posted=None, problems=()):
     texts = [(posted or {}).get(name, getattr(stored, name, "")) for name in REASONS]
     return {
         **context,
+        "suggestions": (),
         "knowing": True,
         "led": project,
         "item_name": f"known-{item_id}",
@@ -168,7 +225,7 @@ def read_known(post, item, schema) -> knowing.Known:
     data = item.kind.read_form(post, schema)
     reasons = {name: post.get(name, "").strip()[:MAX_REASON] for name in REASONS}
     refuse_unstorable({**data, **reasons})
-    label = item.kind.parse(data, schema, item.text)
+    label = parsed(item.kind, data, schema, text=item.text, shown=item.shown)
     return knowing.Known(label=item.kind.dump(label), **reasons)
 
 

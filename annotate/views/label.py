@@ -66,7 +66,47 @@ def label_item(request, public_id):
     if not item.was_shown or item.lease_minutes:
         labeling.mark_shown(annotator=request.user, assignment_id=public_id, now=timezone.now())
     note_settled(request, item.project_slug, [item])
-    return render(request, "annotate/label_item.html", page_of(item))
+    return render(request, "annotate/label_item.html", page_of(item, start=start_in(request.GET)))
+
+
+def start_in(query):
+    """The message from which a page of a whole trace is to begin; the first one where that is no number."""
+    text = query.get("from", "")
+    return int(text) if INDEX.fullmatch(text) else 0
+
+
+INDEX = re.compile("[0-9]{1,9}")
+
+
+@require_safe
+@own
+def show_entries(request, public_id):
+    """Further parts of one's own item that shows its whole trace."""
+    return trace_answer(request, blind.own_trace(request.user, public_id))
+
+
+def trace_answer(request, trace):
+    """What is asked for of a trace: the long text of a message or a call, where words stand, or its next messages; as a
+    piece for the page's script, and as a page of its own without."""
+    query = request.GET
+    context = {"entries_url": request.path, "trace_language": trace.language}
+    if "text" in query:
+        index, call, start = (int(one) if INDEX.fullmatch(one) else None for one in map(query.get, *TEXT_ASKED))
+        found = None if index is None else trace.text(index, call, start or 0)
+        if found is None:
+            raise Http404
+        piece, context = "annotate/_long_text.html", {**context, "index": index, "call": call, "cut": found}
+    elif "q" in query:
+        words = query["q"].replace("\x00", "")
+        piece, context = "annotate/_found.html", {**context, "words": words, "hits": trace.find(words)}
+    else:
+        piece, context = "annotate/_rows.html", {**context, "spine": trace.part(start_in(query))}
+    template = piece if request.htmx else "annotate/trace_part.html"
+    return render(request, template, {**context, "piece": piece})
+
+
+TEXT_ASKED = ("text", "call", "at"), ("", "", "")
+"""The index of a message, the place of one of its calls, and the first character, with what stands for none."""
 
 
 def note_settled(request, project, shown):
@@ -82,21 +122,26 @@ def correct_item(request, public_id):
     item = blind.show_item(request.user, public_id)
     if not item.may_correct:
         return redirect("annotate:label_item", public_id=public_id)
-    return render(request, "annotate/label_item.html", page_of(item, correcting=True))
+    page = page_of(item, correcting=True, start=start_in(request.GET))
+    return render(request, "annotate/label_item.html", page)
 
 
-def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, problems=(), schema=None):
+def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, problems=(), schema=None, start=0):
     """The context of the item's page and of its piece: the blind item, and what stands in the form, which is what was
     posted and refused, else the draft, else the answer. `schema` is that of the form where it is not the newest."""
     fields = draft_fields(item) if posted is None else posted
     schema = schema or item.label_schema
+    urls = urls or addresses_of(item)
     values = read_fields(item.kind, fields, schema) if fields else item.label or {}
     key = posted.get("key", "") if posted else ""
     is_known_protocol = posted and not any(problem.field == "protocol" for problem in problems)
     return {
         "item": item,
         "schema": schema,
-        "urls": urls or addresses_of(item),
+        "urls": urls,
+        **trace_shown(item, urls.get("entries", ""), start),
+        **said_before(item),
+        "suggestions": item.suggestions,
         "values": values,
         "spans_json": json.dumps(values.get("spans") or []),
         "editable": correcting or not item.is_submitted,
@@ -114,10 +159,33 @@ def page_of(item, *, urls=None, correcting=False, receipt=None, posted=None, pro
     }
 
 
+def trace_shown(item, entries_url, start=0):
+    """What a page shows of an item's whole trace, and where it gets further parts; nothing of any other item."""
+    spine = item.trace and item.trace.part(start)
+    return {"spine": spine, "entries_url": entries_url, "trace_language": item.language}
+
+
+def aligned(kind, answers):
+    """Answers side by side by what they name, where the kind says how: pairs of a label and its schema, in the order
+    of the columns."""
+    if kind.align is None or not answers:
+        return []
+    labels = [kind.load(label, schema) for label, schema in answers]
+    return kind.align(labels, answers[-1][1])
+
+
+def said_before(item):
+    """The table of the answers that an informed round tells, and the names of its columns."""
+    told = item.informed.answers if item.informed else ()
+    names = [gettext("You") if one.is_own else gettext("Somebody else") for one in told]
+    return {"aligned": aligned(item.kind, [(one.label, one.label_schema) for one in told]), "names": names}
+
+
 def addresses_of(item):
     """Where the page of an assignment sends what is done on it."""
     names = {"submit": "submit_annotation", "draft": "save_draft", "problem": "report_problem"}
     names |= {"thread": "post_in_thread"} if item.is_closed else {"gap": "report_gap", "thread": "post_in_thread"}
+    names |= {"entries": "show_entries"} if item.trace else {}
     return {
         **{what: reverse(f"annotate:{name}", args=[item.public_id]) for what, name in names.items()},
         "guideline": reverse("annotate:guideline", args=[item.project_slug]),
@@ -158,6 +226,7 @@ def submit_annotation(request, public_id):
                 request.POST,
                 kind=assignment.kind,
                 text=assignment.text,
+                shown=assignment.shown,
                 protocols=labeling.protocols_of(assignment),
             )
             receipt = labeling.submit_annotation(

@@ -43,10 +43,11 @@ def show_protocols(request, project):
 
 
 def label_types(project: Project, schema) -> list[tuple[str, str]]:
-    """What labels can say, by measure and category, each with its words."""
+    """What labels can say or name, by measure and category, each with its words."""
+    kind = kind_of(project.kind)
     return [
         (f"{one.name}|{category}", f"{gettext(one.title)}: {gettext(title)}")
-        for one in kind_of(project.kind).measures(schema)
+        for one in (*kind.measures(schema), *kind.sets(schema))
         for category, title in zip(one.categories, one.category_titles, strict=True)
     ]
 

@@ -12,15 +12,15 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate import review_queries, reviewing
+from annotate import blind, review_queries, reviewing
 from annotate.errors import AnswersChanged, Refused, SettledMeanwhile
 from annotate.forms import KEY, MAX_NUMBER, read_key, refuse_unstorable, whole_number
-from annotate.kinds.base import LabelError
+from annotate.kinds.base import LabelError, parsed
 from annotate.models import Phase, Role, Settlement
 from annotate.rules.disagreement import ELSEWHERE
 from annotate.rules.lanes import Mark, laned
 from annotate.traces.base import gettext_noop
-from annotate.views.label import own, page_of
+from annotate.views.label import aligned, own, page_of, start_in, trace_answer, trace_shown
 from annotate.views.project import led_project, overview, title_of
 
 N_ROWS = 100
@@ -113,22 +113,39 @@ def settle_item(request, project, disagreement_id):
     filters = checked_filters(request.GET)
     if "write" in request.GET and card.may_settle:
         return render(request, "annotate/label_item.html", written_page(part, card, filters))
-    return render(request, "annotate/settle_item.html", card_page(part, card, filters, again="again" in request.GET))
+    page = card_page(part, card, filters, again="again" in request.GET, start=start_in(request.GET))
+    return render(request, "annotate/settle_item.html", page)
 
 
-def card_page(part, card, filters, *, posted=None, problems=(), again=False, said="") -> dict[str, object]:
+@require_safe
+@own
+def settling_entries(request, project, disagreement_id):
+    """Further parts of an item that shows its whole trace."""
+    part = reviewing.part_of(request.user, project)
+    disputed = review_queries.disputed_item(part.project, disagreement_id)
+    trace = disputed and blind.previewed_trace(part.project_id, disputed.item)
+    if not trace:
+        raise Http404
+    return trace_answer(request, trace)
+
+
+def card_page(part, card, filters, *, posted=None, problems=(), again=False, said="", start=0) -> dict[str, object]:
     """The context of an item's page; `again` opens the form of one that is settled already."""
     posted = posted or {}
     marks = [Mark(*place_of(span), one.name) for one in card.answers for span in one.label.get("spans") or ()]
     project = part.project.slug
     chosen = {name: posted.get(name, "") for name in FIELDS}
+    urls = addresses_of(project, card.public_id, filters)
     return {
         **shared(part),
+        **trace_shown(card.item, urls["entries"], start),
         "card": card,
         "item": card.item,
         "schema": card.schema,
         "reply": laned(card.item.pieces, marks, looks_of(card)),
         "who": list(dict.fromkeys(mark.who for mark in marks)),
+        "aligned": aligned(card.item.kind, [(one.label, one.schema) for one in card.answers]),
+        "names": [one.name for one in card.answers],
         "apart": [row for row in card.compared if row.differs],
         "alike": [row for row in card.compared if not row.differs],
         "answers": [(place if place < 10 else None, one) for place, one in enumerate(card.answers, 1)],
@@ -139,7 +156,7 @@ def card_page(part, card, filters, *, posted=None, problems=(), again=False, sai
         "sending_key": secrets.token_urlsafe(18),
         "problems": [problem.as_dict(gettext) for problem in problems],
         "said": said,
-        "urls": addresses_of(project, card.public_id, filters),
+        "urls": urls,
         "next": next_address(part.project, card.public_id, filters),
         "state": gettext(STATE_TITLES[state_of(card)]),
     }
@@ -188,6 +205,7 @@ def addresses_of(project: str, public_id: str, filters) -> dict[str, str]:
         "store": reverse("annotate:store_settlement", args=[project, public_id]) + query,
         "send_back": reverse("annotate:send_item_back", args=[project, public_id]) + query,
         "queue": reverse("annotate:settling_queue", args=[project]) + query,
+        "entries": reverse("annotate:settling_entries", args=[project, public_id]),
         "guideline": reverse("annotate:guideline", args=[project]),
         "verdict": reverse("scoring:settled_verdict", args=[project, public_id]),
     }
@@ -205,7 +223,12 @@ def written_page(part, card, filters, *, posted=None, problems=()) -> dict[str, 
     urls = addresses_of(part.project.slug, card.public_id, filters)
     context = page_of(
         card.item,
-        urls={"submit": urls["store"], "guideline": urls["guideline"], "leave": urls["here"]},
+        urls={
+            "submit": urls["store"],
+            "guideline": urls["guideline"],
+            "leave": urls["here"],
+            "entries": urls["entries"],
+        },
         posted=posted,
         problems=problems,
         schema=card.schema,
@@ -217,6 +240,7 @@ def written_page(part, card, filters, *, posted=None, problems=()) -> dict[str, 
     return {
         **context,
         **choices(chosen),
+        "suggestions": (),
         "settling": True,
         "chosen": chosen,
         "card": card,
@@ -318,7 +342,8 @@ def posted_label(post, card):
     """A label as it was typed, for show; None where it cannot be read."""
     try:
         label = card.item.kind.read_form(post, card.schema)
-        return card.item.kind.dump(card.item.kind.parse(label, card.schema, card.item.text))
+        label = parsed(card.item.kind, label, card.schema, text=card.item.text, shown=card.item.shown)
+        return card.item.kind.dump(label)
     except LabelError:
         return None
 

@@ -19,7 +19,9 @@ from scoring.methods.redundancy_detectors import detector_costs, types_and_evide
 from scoring.methods.redundancy_experts import experts
 from scoring.methods.redundancy_jury import jury
 from scoring.methods.redundancy_read import TASK, TRAJECTORY, Study
+from scoring.methods.redundancy_rounds import confusion, rounds
 from scoring.methods.redundancy_schema import SCHEMA
+from scoring.methods.redundancy_suggestions import anchoring, suggestions
 from scoring.methods.tables import Method, MethodReport, Parameter, Said, Words, drawing_of, drawn
 
 TITLE = gettext_noop("Redundant steps")
@@ -40,7 +42,10 @@ PARAMETERS = (
     Parameter("baseline", "text", "none", "condition that experiences are compared with"),
     Parameter("n_resamples_costs", "whole", 4_000, "resamples of tasks behind a correlation", least=100, most=200_000),
 )
-SECTIONS = (dataset, experts, types_and_evidence, detection, detector_costs, jury, costs, experiences)
+SECTIONS = (
+    *(dataset, experts, rounds, confusion, suggestions, anchoring),
+    *(types_and_evidence, detection, detector_costs, jury, costs, experiences),
+)
 
 
 def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
@@ -59,4 +64,4 @@ def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
     return MethodReport("redundancy", TITLE, settings, tables, tuple(notes))
 
 
-METHOD = Method("redundancy", TITLE, SCHEMA, report, PARAMETERS)
+METHOD = Method("redundancy", TITLE, SCHEMA, report, PARAMETERS, kind="redundancy", joins="redundancy_joins")

@@ -23,6 +23,7 @@ def dataset(study: Study) -> list[Plan | Grid]:
     n_steps = np.array([len(study.gold.get(name, ())) for name in every], dtype=float)
     unresolved, dropped = (np.array([one == what for one in state], dtype=bool) for what in ("unresolved", "dropped"))
     is_gold = in_pool & (n_steps > 0)
+    has_jury = bool(dropped.any() or study.records["jury"])
     clusters = study.clusters(every)
     rows: list[Row] = []
     asked: list[Asked] = []
@@ -54,7 +55,7 @@ def dataset(study: Study) -> list[Plan | Grid]:
         asked += [
             Asked(metric, name, one, clusters, denominator, by, "share" if one.is_share else "mean")
             for metric, name, one, denominator in parts
-            if one.counted.any()
+            if one.counted.any() and (metric != "kept_share" or has_jury)
         ]
         if by and by[0][0] == "split":
             rows += [

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from annotate.traces.base import gettext_noop
-from scoring.methods.redundancy_read import Study, triplets
+from scoring.methods.redundancy_read import Study
 from scoring.methods.redundancy_schema import TYPES
 from scoring.methods.tables import Asked, By, Grid, Plan, coded, count_row
 from scoring.stats.chance import CohenKappa
@@ -19,10 +19,7 @@ from scoring.stats.sums import combined, share
 
 def experts(study: Study) -> list[Plan | Grid]:
     """What the experts found alike before they talked. Later rounds are not independent, so only the first counts."""
-    said: dict[str, dict[str, list[Triplet]]] = defaultdict(dict)
-    for record in study.records["expert"]:
-        if record["round"] in (None, 1):
-            said[record["trajectory"]][record["expert"]] = triplets(record["steps"])
+    said = study.answers.get(1, {})
     if not said:
         return []
     people = sorted({expert for found in said.values() for expert in found})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,10 @@ TYPE_WORDS: dict[str, Words] = {
     "INC": gettext_noop("incorrect step"),
     "EXP": gettext_noop("exploratory step"),
 }
+
+
+Answers = Mapping[str, Mapping[str, list[Triplet]]]
+"""By trajectory and expert, the steps they named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,14 @@ class Study:
             name for name in pool if settings["score_exemplars"] or not trajectories[name]["exemplar"]
         )
         return cls(records, settings, trajectories, gold, pool, scored, length_bins(settings["length_bins"]))
+
+    @cached_property
+    def answers(self) -> dict[int, Answers]:
+        """What experts said in each round, in the order of the rounds."""
+        said: dict[int, dict[str, dict[str, list[Triplet]]]] = defaultdict(lambda: defaultdict(dict))
+        for record in self.records["expert"]:
+            said[record["round"] or 1][record["trajectory"]][record["expert"]] = triplets(record["steps"])
+        return {number: said[number] for number in sorted(said)}
 
     def cluster(self, name: str) -> Hashable:
         one = self.trajectories[name]

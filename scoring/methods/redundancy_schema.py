@@ -12,6 +12,8 @@ from scoring.methods.records import Field, RecordType, Schema, Wrong
 TYPES = ("ABN", "DUP", "INC", "EXP")
 NONE_SERVES = -1
 """As the whole evidence: no other step of the run serves."""
+SHOWN = ("shown", "left_off")
+DECISIONS = ("keep", "change", "reject")
 
 STEP = Field("step", "wholes", "original message indexes of the call and its result, an assistant-side pair", least=0)
 TYPE = Field("type", "text", "type of redundancy", allowed=TYPES)
@@ -47,6 +49,14 @@ def _once(steps: Sequence[Mapping[str, Any]], name: str) -> Iterator[Wrong]:
 def _set_of_steps(values: Mapping[str, Any]) -> Iterator[Wrong]:
     yield from _shape(values["steps"], "steps")
     yield from _once(values["steps"], "steps")
+
+
+def _decided_once(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    decisions = values["decisions"] or ()
+    for place, one in enumerate(decisions):
+        if len(one["step"]) != 2:
+            yield Wrong(f"decisions/{place}/step", gettext_noop("Two different indexes, of a call and of its result."))
+    yield from _once(decisions, "decisions")
 
 
 def _jury_answer(values: Mapping[str, Any]) -> Iterator[Wrong]:
@@ -85,6 +95,7 @@ SCHEMA = Schema(
                 Field("split", "text", "part of the data, such as phase1", False),
                 Field("n_steps", "whole", "length, for the length bins", False, unit="steps", least=0),
                 Field("state", "text", "why it is no part of the pool", False, allowed=("unresolved", "dropped")),
+                Field("suggestions", "text", "whether experts were shown what rules suggest", False, allowed=SHOWN),
                 Field("exemplar", "truth", "it was shown to detectors or jurors as an example", False),
                 Field("tokens_redundant", "number", "of agent messages with a redundant call", False, unit="tokens",
                       least=0),
@@ -106,9 +117,32 @@ SCHEMA = Schema(
                 TRAJECTORY_ID,
                 Field("expert", "text", "name of the expert"),
                 Field("round", "whole", "round of annotation, from 1; 1 where absent", False, least=1),
+                Field("informed", "truth", "they knew what others had found", False),
                 Field("steps", "objects", "the triplets", inside=TRIPLET),
+                Field(
+                    "decisions",
+                    "objects",
+                    "what became of each suggestion",
+                    False,
+                    inside=(STEP, Field("decision", "text", "of the expert", allowed=DECISIONS)),
+                ),
             ),
             key=("trajectory", "expert", "round"),
+            checks=(_set_of_steps, _decided_once),
+        ),
+        RecordType(
+            "suggested",
+            "What rules pointed to in a trajectory before anybody read it, shown or not.",
+            (
+                TRAJECTORY_ID,
+                Field(
+                    "steps",
+                    "objects",
+                    "the suggested triplets",
+                    inside=(*TRIPLET, Field("rules", "texts", "names of the rules that found it")),
+                ),
+            ),
+            key=("trajectory",),
             checks=(_set_of_steps,),
         ),
         RecordType(

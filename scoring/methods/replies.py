@@ -85,4 +85,4 @@ def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
     return MethodReport(METHOD.name, METHOD.title, settings, drawn(plans, drawing_of(settings, CLUSTER)), NOTES)
 
 
-METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS, kind="reply")
+METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS, kind="reply", joins="reply_joins")

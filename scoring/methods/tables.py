@@ -254,7 +254,8 @@ class MethodReport:
 @dataclass(frozen=True)
 class Method:
     """One of the four methods. `report(records, settings)` gets every parameter by name, DRAWN among them. `kind` is
-    the task kind whose projects have its report; empty while none has."""
+    the task kind whose projects have its report, and `joins` the module of scoring/ that makes records of their rows
+    (`method_joins.py`); empty while none has."""
 
     name: str
     title: str
@@ -262,6 +263,7 @@ class Method:
     report: Callable[[Records, Mapping[str, Any]], MethodReport]
     parameters: tuple[Parameter, ...] = ()
     kind: str = ""
+    joins: str = ""
 
     def all_parameters(self) -> tuple[Parameter, ...]:
         own = {one.name for one in self.parameters}

@@ -16,7 +16,9 @@ POST = {"label": "readable", "protocol": "1"}
 
 
 def read(**fields):
-    return read_annotation({**POST, **fields}, kind=KIND, text="Some text.", protocols=PROTOCOLS)
+    return read_annotation(
+        {**POST, **fields}, kind=KIND, text="Some text.", shown=lambda: None, protocols=PROTOCOLS
+    )
 
 
 def refusals(call, *args, **kwargs):

@@ -392,7 +392,7 @@ def answer_again(member, label=READABLE):
     opened = blind.open_assignment(member.person, assignment.public_id)
     new = new_annotation(
         data=label, protocol=labeling.protocols_of(opened)[0], number=0, draft_number=0,
-        timing=Timing(0, 0, 0), reason="", kind=opened.kind, text=opened.text,
+        timing=Timing(0, 0, 0), reason="", kind=opened.kind, text=opened.text, shown=opened.shown,
     )  # fmt: skip
     labeling.submit_annotation(assignment=opened, key=f"again-{member.pk}-{assignment.pk:014}", new=new, now=NOW)
 

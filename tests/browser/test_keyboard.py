@@ -704,6 +704,29 @@ def test_the_next_item_takes_the_focus_and_says_where_one_is(reader):
     heard(page, "All done")
 
 
+AT_ONCE = """() => {
+  window.isTheSamePage = true;
+  const answer = (event) => {
+    if (event.detail.target.id !== "item") return;
+    document.removeEventListener("htmx:afterSwap", answer);
+    setTimeout(() => {
+      document.querySelector("#label-form [data-key='3']").click();
+      document.querySelector("#label-form [data-submit]").click();
+    });
+  };
+  document.addEventListener("htmx:afterSwap", answer);
+}"""
+
+
+def test_who_answers_the_moment_an_item_is_there_stays_on_the_page(reader):
+    page = reader()
+    page.evaluate(AT_ONCE)
+    press(page, "3", "Control+Enter")
+    heard(page, "3 of 3 in all")
+    assert page.evaluate("window.isTheSamePage")
+    assert len(stored()) == 2
+
+
 def test_a_refusal_is_an_alert_and_the_focus_stays(reader):
     page = reader()
     press(page, "2", "Control+Enter")

@@ -86,6 +86,7 @@ class Lead:
         self.go("practice/")
         self.page.click("main td a.primary")
         self.page.wait_for_selector("#label-form")
+        self.page.wait_for_load_state()  # before its scripts are there the form goes the way without them
         self.page.check("[name=label][value=unrepairable_or_no_answer]")
         self.page.fill("[name=reason_en]", "It does not say until when.")
         self.page.fill("[name=reason_zh]", "没有说明续借到哪一天。")

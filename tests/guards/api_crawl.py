@@ -16,6 +16,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "leads" for name in ("items", "protocols", "events")},
     **{f"{SPACE}{name}": "leads" for name in ("rounds", "round", "gaps", "settled_gaps", "pass_rule", "close")},
     **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements", "send_back")},
+    **{f"{SPACE}{name}": "leads" for name in ("subsets", "known_answers")},
     **{f"scoring:{name}": "leads" for name in ("api_agreement", "api_overlap_rule", "api_method_report")},
     **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
@@ -89,6 +90,17 @@ def api_bodies_of(world, key_of):
             **wrong,
         },
         "rounds": {"a choice": {"which": "all"}, "no choice": {"which": "some"}, **wrong},
+        "known_answers": {
+            "labels": {"labels": {"a": []}, "base": 1, "name": "elsewhere"},
+            "no object": {"labels": []},
+            **wrong,
+        },
+        "subsets": {
+            "numbers": {"n_common": 1, "n_unique": 0},
+            "a code of others": {"n_common": 1, "n_unique": 0, "people": [ABSENT]},
+            "numbers that are none": {"n_common": -1, "n_unique": "1"},
+            **wrong,
+        },
         "round": {"withdraw": {"state": "closed", "rest": "withdraw"}, "go on": {"state": "closed"}, **wrong},
         "pass_rule": {
             "a rule": {"last": 2, "percent": 80},

@@ -20,6 +20,7 @@ BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
     *("annotate.release_queries", "annotate.review_queries", "annotate.round_queries", "annotate.pool_queries"),
+    "annotate.subset_queries",
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
@@ -28,19 +29,19 @@ SCORING_BELOW_SERVICES = tuple(
         *("stats", "methods", "judges", "tools", "models", "errors"),
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries"),
-        *("prompt_queries", "asking", "call_queries"),
+        *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
     )
 )
 ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
     *("releasing", "release_reading", "spool"),
     *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
-    *("tokens", "rounds", "qualifying", "pools"),
+    *("tokens", "rounds", "qualifying", "pools", "subsets", "known_files"),
 )
 SCORING_SERVICES = (
     *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
     "overlap",
-    *("method_reports", "flagging"),
+    *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
     "prompting",
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
@@ -101,8 +102,13 @@ ROWS = (
     Row("how models are asked", ("scoring/asking.py",), TEXTS),
     Row("errors.py", ("annotate/errors.py", "scoring/errors.py"), TEXTS),
     Row("scoring/methods/", ("scoring/methods/*",), ("numpy", "scipy", "krippendorff", "scoring.stats", *TEXTS, OWN)),
-    Row("rows as the records of a method", ("scoring/reply_records.py",), (*TEXTS, "scoring.methods")),
+    Row(
+        "rows as the records of a method",
+        files("scoring", ("reply_records", "redundancy_records")),
+        (*TEXTS, "scoring.methods"),
+    ),
     Row("kinds/base.py", ("annotate/kinds/base.py",), TEXTS),
+    Row("kinds/spine.py", ("annotate/kinds/spine.py",), PURE_KINDS),
     Row(
         "form.py or kind.py of a kind",
         ("annotate/kinds/*/form.py", "annotate/kinds/*/kind.py"),
@@ -131,8 +137,8 @@ ROWS = (
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row("parquet.py, the program of a child", ("annotate/parquet.py",), ("pyarrow",)),
     Row(
-        "annotate/release_queries.py, review_queries.py or round_queries.py",
-        ("annotate/release_queries.py", "annotate/review_queries.py", "annotate/round_queries.py"),
+        "annotate/release_queries.py, review_queries.py, round_queries.py or subset_queries.py",
+        files("annotate", ("release_queries", "review_queries", "round_queries", "subset_queries")),
         ("django", *TEXTS, "annotate.models", "annotate.lead_queries"),
     ),
     Row(
@@ -154,7 +160,7 @@ ROWS = (
     Row(
         "scoring/models/ or scoring/queries.py",
         (
-            *("scoring/models/*", "scoring/reply_queries.py"),
+            *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries")),
         ),
@@ -252,7 +258,7 @@ PURE_PACKAGES = (
 )
 FOLDER_FINDERS = {
     *("annotate/kinds/registry.py", "annotate/traces/sniff.py", "scoring/judges/registry.py"),
-    "scoring/methods/tables.py",
+    *("scoring/methods/tables.py", "scoring/method_joins.py"),
 }
 """Where modules are found by their folder and imported by name; nobody else may, as no arrow shows it."""
 IMPORTS_BY_NAME = {"import_module", "__import__", "get_model", "import_string"}

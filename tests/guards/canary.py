@@ -19,6 +19,7 @@ from django.db import connection, models
 from django.utils import timezone
 
 from annotate.inviting import open_invites
+from annotate.kinds.registry import kind_of
 from annotate.models import Assignment, Disagreement, Item, Membership, Role, Round, Settlement
 from annotate.setting_up import hash_of
 from scoring.models.endpoint import KEY_VARIABLES
@@ -190,12 +191,21 @@ def who_practised(row, viewer):
 def who_reads_the_message(row, viewer):
     """Up to the reply, and the reply itself unless another text stands in its place."""
     items = viewer.items_of(row.trace_id)
-    return row.seen_by == "requester" and any(row.index < item.anchor + (item.text is None) for item in items)
+    is_seen = row.seen_by == "requester" or is_shown_whole(row.trace)
+    return is_seen and any(row.index < item.anchor + (item.text is None) for item in items)
+
+
+def is_shown_whole(row):
+    return kind_of(row.project.kind).shows == "whole"
 
 
 def who_reads_the_call(row, viewer):
-    """Tools that the requester called are theirs."""
-    return row.side == "user" and who_reads_the_message(row, viewer)
+    """Tools that the requester called are theirs; those of the agent are read where the whole trace is."""
+    return (row.side == "user" or is_shown_whole(row.trace)) and who_reads_the_message(row, viewer)
+
+
+def who_is_asked_about_suggestions(row, viewer):
+    return is_shown_whole(row) and row in viewer.items_of(row.trace_id)
 
 
 def who_reads_the_file(row, viewer):
@@ -271,6 +281,8 @@ def schema_of(new, row):
 
 
 def label_of(new, row):
+    if is_shown_whole(getattr(row, "item", None) or row.assignment.item):
+        return {"outcome": "none", "steps": [], "decisions": [], "note": new()}
     if is_own_question(row):
         return answer_of(new)
     span = {"start": 0, "end": 4, "type": "definition", "quote": new()}
@@ -322,6 +334,13 @@ def payload_of(new, row):
 
 def anything(new, row):
     return {"model": new(), new(): [{"run": new()}]}
+
+
+def suggestions_of(new, row):
+    """What the rules of a kind that shows whole traces found; of any other kind there are none, and none is shown."""
+    if not is_shown_whole(row):
+        return anything(new, row)
+    return [{"step": [2, 3], "type": "DUP", "evidence": [-1], "rules": ["error_keyword"], "keyword": new()}]
 
 
 def metadata_of(new, row):
@@ -378,7 +397,7 @@ PLANTS = {
     "Item.cluster": Plant("S3", leads),
     "Item.point": Plant("S3", nobody, where_it_is_set("point")),
     "Item.arm": Plant("S3", nobody),
-    "Item.suggestions": Plant("S5", nobody, anything),
+    "Item.suggestions": Plant("S5", who_is_asked_about_suggestions, suggestions_of),
     "Item.origin": Plant("S5", nobody, anything),
     "Assignment.public_id": Plant("S4", whose_assignment_it_is),
     "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),

@@ -53,6 +53,9 @@ QUERIES = (
     "rule=majority&protocol=1",
     "next=/",
     "next=//elsewhere.example/",
+    "from=2&text=3",
+    "from=2",
+    "text=2&call=0&at=1",
     *API_QUERIES,
 )
 FORM = "application/x-www-form-urlencoded"
@@ -125,9 +128,13 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
     **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
+    "annotate:show_entries": "whose assignment it is",
+    "annotate:preview_entries": "leads",
+    "annotate:settling_entries": "reviewers",
     **dict.fromkeys(("annotate:post_in_thread", "annotate:report_gap"), "whose assignment it is"),
     **{f"annotate:{name}": "leads" for name in ("show_rounds", "open_round", "close_round", "list_gaps")},
     **dict.fromkeys(("annotate:set_pass_rule", "scoring:set_overlap_rule"), "leads"),
+    **dict.fromkeys(("annotate:show_subsets", "annotate:draw_subsets", "annotate:bring_known"), "leads"),
     **API_AUDIENCE,
 }
 """Whom each route serves; for anybody else there is the one 404. A new route says it here."""
@@ -190,6 +197,7 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             "sent back of ana": world.sent_back.public_id,
             **{f"informed of {name}": row.public_id for name, row in world.again.items()},
             **{f"told of {name}": row.public_id for name, row in world.told.items()},
+            **{f"{what} whole of ana": row.public_id for what, row in world.whole.items()},
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
         },
@@ -326,6 +334,18 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
         "annotate:give_back": {"nothing": {}},
+        "annotate:bring_known": {
+            "labels": {"labels": '{"a": []}', "name": "elsewhere", "base": "1"},
+            "no JSON": {"labels": "{", "base": "x"},
+            "NUL": {"labels": "\0", "name": "\0"},
+            "what came with the traces": {"do": "marks"},
+            "nothing": {},
+        },
+        "annotate:draw_subsets": {
+            "numbers": {"n_common": "1", "n_unique": "0", "people": "a1", "only_successful": "yes"},
+            "wrong values": {"n_common": "x", "n_unique": "-1", "people": "\0"},
+            "nothing": {},
+        },
         **settling_bodies(readable),
         "annotate:close_project": {
             "knowingly": {"knowingly": "yes", "show_settled": "yes"},
@@ -733,6 +753,7 @@ class Crawl:
             reported = [f"problem of {who}"] if route.name in REPORTING else []
             own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", f"sent back of {who}", *reported]
             own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
+            own += [] if route.is_api else [f"{what} whole of {who}" for what in ("waiting", "stored")]
             own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
             return who != "gone" and what in own
         if audience == "who has the link":

@@ -18,7 +18,7 @@ from annotate.models import Annotation, Assignment, Membership, Post, SentBack, 
 from annotate.views import label
 
 ITEM, PROBLEMS = "annotate/_item.html", "annotate/_problems.html"
-OPENING = '<div id="item" class="item"'
+OPENING = '<div id="item"'
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,13 @@ LEAKS = (
         "HTML comment",
         in_template(ITEM, OPENING, f"<!-- {{{{ trace.metadata.model }}}} -->{OPENING}"),
         "annotate:label_item",
+        "token",
+        "Trace.metadata",
+    ),
+    Leak(
+        "a part of a trajectory",
+        in_template("annotate/_rows.html", "{% for row in", "<li>{{ trace.metadata.model }}</li>{% for row in"),
+        "annotate:show_entries",
         "token",
         "Trace.metadata",
     ),

@@ -10,6 +10,8 @@ from tests.conftest import ROOT
 MADE_BY_LEADS = [name for name, kind in all_kinds().items() if kind.check_schema]
 PLACES = ("annotate", "scoring", "config", "templates", "static", "benchmarks", "run", "manage.py", "fixtures")
 SETTINGS = {"config/settings.py"}
+OF_A_KIND = ("scoring/judges/", "scoring/methods/", "benchmarks/")
+"""Judges and methods are of a kind, and what is measured is; each says of which."""
 TEXT = {".py", ".html", ".js", ".css", ".md", ".json", ".jsonl", ".toml", ""}
 
 
@@ -31,7 +33,7 @@ def test_no_file_outside_its_folder_and_the_settings_names_a_kind(kind):
     named = []
     for path in files():
         place = path.relative_to(ROOT).as_posix()
-        if place.startswith(f"annotate/kinds/{kind}/") or place in SETTINGS:
+        if place.startswith((f"annotate/kinds/{kind}/", *OF_A_KIND)) or place in SETTINGS:
             continue
         if word_of(kind).search(path.read_text("utf-8", "replace")):
             named.append(place)

@@ -100,6 +100,7 @@ class World:
     sent_back: Assignment
     again: dict[str, Assignment]
     told: dict[str, Assignment]
+    whole: dict[str, Assignment]
     posts: dict[str, Post]
     tokens: list[Token]
     net: Net
@@ -143,6 +144,7 @@ def make_world() -> World:
         send_back(members[name], assignments[name, "first"].item, members["rita"]) for name in ("ana", "ben")
     )
     told = closed_and_told(members)
+    whole = shown_whole()
     work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
     secret = set_up_links(ours)
@@ -175,6 +177,7 @@ def make_world() -> World:
         sent_back=Assignment.objects.get(pk=sent_back.pk),
         again={name: Assignment.objects.get(pk=row.pk) for name, row in again.items()},
         told={name: Assignment.objects.get(pk=row.pk) for name, row in told.items()},
+        whole={name: Assignment.objects.get(pk=row.pk) for name, row in whole.items()},
         posts={name: Post.objects.get(pk=row.pk) for name, row in posts.items()},
         tokens=tokens,
         net=Net(tokens),
@@ -344,6 +347,21 @@ def closed_and_told(members) -> dict[str, Assignment]:
         factories.make_submitted(member, item)
     factories.make_assignment(ana, his, "withdrawn")
     return told
+
+
+def shown_whole() -> dict[str, Assignment]:
+    """A project whose items show the whole trace: what ana has open there, and has submitted; ben has labelled the same
+    items, and one that she does not have."""
+    project = factories.make_project(kind="redundancy")
+    factories.make_member(project, "lea", Role.LEAD)
+    ana, ben = (factories.make_member(project, name) for name in ("ana", "ben"))
+    items = [
+        factories.make_item(trace=factories.make_trace(project, CONVERSATION, files=FILES), reply=12) for _ in range(3)
+    ]
+    for item in items:
+        factories.make_submitted(ben, item)
+    rows = [factories.make_submitted(ana, items[0]), factories.make_assignment(ana, items[1])]
+    return dict(zip(("stored", "waiting"), rows, strict=True))
 
 
 def send_back(member, item, reviewer) -> Assignment:

@@ -423,4 +423,4 @@ class Strange:
 
     def __init__(self, kind, measures, load=None):
         self.schema, self.load, self.measures = kind.schema, load or kind.load, lambda schema: measures
-        self.unmeasured = ()
+        self.unmeasured, self.sets = (), kind.sets

@@ -12,7 +12,7 @@ from scoring import driving, llm
 from scoring.asking import Cap
 from scoring.endpoints import TRIED, TRIED_SCHEMA
 from scoring.judges.reader_questions import SCHEMA
-from scoring.method_reports import shown_method
+from scoring.method_reports import as_plain, shown_method
 from scoring.models import Call, Endpoint, Verdict
 from scoring.running import Asking, run_progress, start_run
 from tests import local_model
@@ -83,4 +83,4 @@ def test_a_run_of_the_reader_goes_to_its_end(place, client):
     client.force_login(cast.lea.person)
     page = client.get(reverse("scoring:show_run", args=[cast.project.slug, run.number]))
     assert "Proof of the wire" in page.content.decode()
-    assert shown_method(cast.project).row.settings["facts"]["reader"] is None
+    assert as_plain(shown_method(cast.project))["reader"] is None

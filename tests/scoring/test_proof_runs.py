@@ -8,7 +8,7 @@ from annotate.errors import Refused
 from scoring import comparing, endpoints, report_queries, running
 from scoring.asking import Cap
 from scoring.endpoints import values_of
-from scoring.method_reports import shown_method
+from scoring.method_reports import as_plain, shown_method
 from scoring.models import Endpoint
 from scoring.running import Asking, start_run
 from tests.factories import make_cast, make_endpoint, make_item
@@ -58,7 +58,7 @@ def test_no_report_takes_it_even_if_it_is_the_newest_or_asked_for(cast, item):
     make_reading(proof, item)
     assert report_queries.runs_with_verdicts(cast.project, phase="main") == [real]
     report = shown_method(cast.project, given={"n_resamples": 100})
-    assert report.row.settings["facts"]["reader"]["number"] == real.number
+    assert as_plain(report)["reader"]["number"] == real.number
     for asked in (lambda: shown_method(cast.project, run=proof.number), lambda: compared(cast, proof)):
         with pytest.raises(Refused) as refused:
             asked()

@@ -42,11 +42,17 @@ class Command(SaidCommand):
         )
         parser.add_argument("--open-lead", action="store_true", help="leads label too, which every report says")
         parser.add_argument(
-            "--assigning", choices=setting_up.ASSIGNING, default="panel", help="a pool gives the next item to who asks"
+            "--assigning",
+            choices=setting_up.ASSIGNING,
+            default="panel",
+            help="a pool gives the next item to who asks; subsets are drawn on a page",
         )
         parser.add_argument("--overlap", type=int, default=3, metavar="K", help="of a pool: labels an item")
         parser.add_argument("--cap", type=int, metavar="N", help="of a pool: most items a person; none when not given")
         parser.add_argument("--lease", type=int, default=30, metavar="MINUTES", help="of a pool: so long one is kept")
+        parser.add_argument(
+            "--suggestions-off", type=int, default=0, metavar="PERCENT", help="of the items: shown without suggestions"
+        )
         parser.add_argument("--lead", action="append", default=[], metavar="NAME")
         parser.add_argument("--annotator", action="append", default=[], metavar="NAME")
 
@@ -67,6 +73,7 @@ class Command(SaidCommand):
             **{name: options[name] for name in ("assigning", "overlap")},
             person_cap=options["cap"],
             lease_minutes=options["lease"],
+            suggestions_off=options["suggestions_off"],
         )
         people = [(Role.LEAD, name) for name in lead] + [(Role.ANNOTATOR, name) for name in annotator]
         try:

@@ -147,7 +147,7 @@ class Command(SaidCommand):
         said = agreement_words.report_words(self.report)
         opening = (said.synthetic, said.pilot, said.round, said.protocol, said.run, said.filters, said.open_lead)
         yield from filter(None, (*opening, *said.partial))
-        for title, panel in said.parts:
+        for title, panel in (*said.parts, *said.sets):
             yield ""
             yield title
             yield from panel_lines(panel)

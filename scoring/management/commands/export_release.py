@@ -18,14 +18,17 @@ class Command(SaidCommand):
         parser.add_argument("project")
         parser.add_argument("--number", type=int, metavar="N", help="not the newest release")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that is new or empty")
+        parser.add_argument("--method-file", metavar="NAME", help="labels in the form of the method, as DIR/NAME")
         parquet = parser.add_mutually_exclusive_group()
         parquet.add_argument("--parquet", action="store_true", default=None, help="refuse where the extra is missing")
         parquet.add_argument("--no-parquet", action="store_false", dest="parquet", help="never write it")
 
-    def act(self, *, project, number, out, parquet, **options):
+    def act(self, *, project, number, out, parquet, method_file, **options):
         release = release_queries.release_numbered(project_called(project), number)
         if release is None:
             raise Refused(no_release(project))
+        if method_file is not None:
+            return self.write_method_file(release, method_file, out)
         exported = exporting.export_release(release, out, with_parquet=parquet)
         for problem in exported.left_out:
             self.say(problem.sentence(gettext))
@@ -37,6 +40,19 @@ class Command(SaidCommand):
             "files": [one.as_dict() for one in exported.files],
             "left_out": [problem.as_dict(gettext) for problem in exported.left_out],
         }
+
+    def write_method_file(self, release, name, out):
+        names = exporting.method_files(release)
+        if name not in names:
+            raise Refused(exporting.no_method_file(names))
+        exporting.refuse_taken(out)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            exporting.write_method_file(release, name, out / name)
+        except OSError as error:
+            raise Refused(exporting.cannot_write(out, error)) from error
+        said = {"number": release.number, "content_hash": release.content_hash, "folder": str(out)}
+        return {"project": release.project.slug, **said, "files": [{"name": name, "rows": None}], "left_out": []}
 
     def words(self, result):
         yield gettext("Release %(number)s of %(project)s is in %(folder)s.") % result

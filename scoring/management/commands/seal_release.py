@@ -19,13 +19,20 @@ class Command(SaidCommand):
         parser.add_argument("project")
         parser.add_argument("--rule", default="majority", help=f"{', '.join(RULES)} (majority)")
         parser.add_argument("--protocol", type=int, metavar="N", help="labels under this protocol, not the newest")
+        parser.add_argument("--earlier", action="store_true", help="earlier ones too, where nobody labelled since")
 
-    def act(self, *, project, rule, protocol, **options):
+    def act(self, *, project, rule, protocol, earlier, **options):
         found = project_called(project)
         chosen = releasing.protocol_to_seal(found, rule, protocol).number
         agreement = agreement_to_seal(found, chosen)
         release = releasing.seal_release(
-            person=None, project=found, rule=rule, protocol=chosen, agreement=agreement, now=timezone.now()
+            person=None,
+            project=found,
+            rule=rule,
+            protocol=chosen,
+            earlier=earlier,
+            agreement=agreement,
+            now=timezone.now(),
         )
         manifest = json.loads(release.manifest)
         return {

@@ -36,7 +36,7 @@ FAMILY = "\N{WOMAN}\u200d\N{WOMAN}\u200d\N{GIRL}"
 ITEM_FIELDS = {
     *("public_id", "project", "kind", "phase", "language", "files", "messages", "text", "label_schema", "protocol"),
     *("number", "is_submitted", "submitted_at", "label", "draft", "draft_number", "feedback", "progress"),
-    *("sent_back", "settled", "informed", "lease_minutes"),
+    *("sent_back", "settled", "informed", "lease_minutes", "policies", "entries", "suggestions"),
 }
 
 
@@ -113,6 +113,7 @@ def test_the_next_item_is_the_blind_item_and_nothing_more(cast, ana):
     assert shown["messages"] == [{"speaker": "you", "text": "Which one?\nSay it."}]
     assert shown["files"] == [{"name": "prices.csv", "text": "a,b\n1,2"}]
     assert shown["text"] == "The **first**.\nAs `asked`\u200b."
+    assert shown["policies"] == shown["entries"] == shown["suggestions"] == []
     assert (shown["protocol"], shown["number"], shown["draft_number"]) == (1, 0, 0)
     assert shown["label"] is shown["draft"] is shown["feedback"] is shown["submitted_at"] is None
     assert shown["progress"] == {

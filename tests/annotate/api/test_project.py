@@ -68,6 +68,7 @@ def test_a_lead_sees_the_project(cast, lea):
         "overlap": 3,
         "person_cap": None,
         "lease_minutes": 30,
+        "suggestions_off": 0,
         "open_phase": "main",
         "closed_at": None,
         "show_settled": False,

@@ -155,9 +155,18 @@ def world(db, settings, tmp_path, monkeypatch):
     return {**{who: Script(one) for who, one in people.items()}, "values": values, "bodies": bodies}
 
 
+def something_to_draw(project):
+    """A project whose items are given by subsets, with one of the main phase that nobody was shown."""
+    Project.objects.update(assigning="subsets")
+    project.items.filter(phase="main").update(phase="pilot")
+    make_item(project)
+
+
 BEFORE = {
     "open_round": lambda: Round.objects.filter(purpose="informed").update(closed_at=NOW),
     "set_overlap_rule": lambda: Project.objects.update(assigning="pool"),
+    "bring_known": lambda: Project.objects.update(kind="redundancy"),
+    "draw_subsets": lambda: something_to_draw(Project.objects.order_by("pk").first()),
 }
 """What has to be so for an operation to have something to do."""
 
@@ -183,6 +192,17 @@ BODIES = {
     + [{"key": "key-of-a-post-0003", "text": "What of two?", "protocol": 9}],
     "open_round": [{"which": "all"}, {"which": "all"}, {"which": "some"}],
     "close_round": [{"state": "closed"}, {"state": "open"}],
+    "bring_known": [
+        {"labels": {}},
+        {"labels": {"never-was": []}},
+        {"labels": {}, "base": 2},
+    ],
+    "draw_subsets": [
+        {"n_common": 1, "n_unique": 0},
+        {"n_common": 1, "n_unique": 0, "people": ["nobody"]},
+        {"n_common": 0, "n_unique": 9, "only_successful": True},
+        {"n_common": -1, "n_unique": 0},
+    ],
     "set_pass_rule": [{"last": 10, "percent": 80}, {"last": 10, "percent": None}, {"last": None, "percent": None}],
     "set_overlap_rule": [
         {"measure": "fail", "under": 0.8, "at_most": 5, "each": "item"},

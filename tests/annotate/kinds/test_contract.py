@@ -1,5 +1,6 @@
 """Every kind keeps every promise of the contract, on the examples it gives itself (`kinds/*/examples.py`)."""
 
+import json
 from importlib import import_module
 from itertools import product
 
@@ -64,7 +65,7 @@ def test_what_was_stored_is_read_without_being_checked_and_measures_need_no_more
     label = parse(kind, data, text)
     assert kind.load(kind.dump(label), schema_of(kind)) == label
     part = kind.load({name: value for name, value in data.items() if name not in kind.unmeasured}, schema_of(kind))
-    for measure in kind.measures(schema_of(kind)):
+    for measure in (*kind.measures(schema_of(kind)), *kind.sets(schema_of(kind))):
         assert measure.rate(part) == measure.rate(label)
 
 
@@ -204,6 +205,8 @@ def test_a_trace_is_cut_into_these_items(kind, trace, anchors):
 @pytest.mark.parametrize(("kind", "trace", "anchors"), each("TRACES"))
 def test_an_item_shows_its_text_and_nothing_that_is_hidden(kind, trace, anchors):
     texts = {message.index: message.text for message in trace.messages}
+    if kind.shows == "whole":
+        return
     for anchor in anchors:
         shown = trace
         if kind.shows == "requester":
@@ -216,6 +219,43 @@ def test_an_item_shows_its_text_and_nothing_that_is_hidden(kind, trace, anchors)
             assert isinstance(block, FileBlock | MessageBlock)
             assert "HIDDEN" not in block.text
             assert block.text != blocks.text.text
+
+
+@pytest.mark.parametrize(("kind", "trace", "anchors"), each("TRACES"))
+def test_a_whole_trace_is_shown_at_its_original_indexes_and_no_id_of_it(kind, trace, anchors):
+    if kind.shows != "whole":
+        return
+    for anchor in anchors:
+        assert anchor.index == trace.messages[-1].index
+        blocks = kind.view(trace, anchor.index, schema_of(kind))
+        assert blocks.text is None
+        assert [(entry.index, entry.text) for entry in blocks.entries] == [(m.index, m.text) for m in trace.messages]
+        assert "HIDDEN" not in repr(blocks)
+        numbers = [call.number for entry in blocks.entries for call in entry.calls]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+@every_kind
+def test_measures_of_sets_have_names_of_their_own_and_see_what_they_should(kind):
+    schema = schema_of(kind)
+    sets = kind.sets(schema)
+    names = [measure.name for measure in (*kind.measures(schema), *sets)]
+    assert len(set(names)) == len(names)
+    assert all(measure.title and measure.stat in ("f1", "exact") for measure in sets)
+    named = getattr(EXAMPLES[kind.name], "NAMED", ())
+    assert bool(named) == bool(sets)
+    for data, expected in named:
+        label = parse(kind, data)
+        assert {measure.name: measure.rate(label) for measure in sets} == expected
+
+
+@every_kind
+def test_what_rules_suggest_is_json_and_the_same_every_time(kind):
+    if kind.suggest is None:
+        return
+    for trace, _ in EXAMPLES[kind.name].TRACES:
+        found = list(kind.suggest(trace, schema_of(kind)))
+        assert json.loads(json.dumps(found)) == found == list(kind.suggest(trace, schema_of(kind)))
 
 
 @every_kind

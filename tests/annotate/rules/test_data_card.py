@@ -93,3 +93,14 @@ def test_figures_of_another_form_are_dashes_and_break_nothing(panel):
 
 def test_a_title_cannot_write_markdown():
     assert plain("# <b>x</b> [a](b)\n| c") == r"\# \<b\>x\</b\> \[a\](b) \| c"
+
+
+def test_measures_of_sets_have_the_mean_and_each_pair():
+    of_sets = {"mean": FIGURE, "pairs": [{"first": "a|1", "second": "a2", "agreement": UNDEFINED}]}
+    agreement = {
+        "measures": [{"measure": "fail", "agreement": PANEL}], "sets": [{"measure": "steps", "agreement": of_sets}],
+    }  # fmt: skip
+    said = card(agreement=agreement).splitlines()
+    assert "### steps" in said
+    assert "| mean of all pairs | 0.61 | 0.00 to 0.70 | 24 |" in said
+    assert any(line.startswith("| a\\|1 · a2 | ") for line in said)

@@ -27,14 +27,14 @@ def test_an_unknown_judge_is_refused_with_those_there_are():
 
 def test_judges_are_told_by_the_kind_they_judge():
     assert JUDGE in registry.judges_for("reply")
-    assert registry.judges_for("redundancy") == ()
+    assert registry.judges_for("choice") == ()
 
 
 def test_a_judge_from_elsewhere_can_be_added(registered):
-    other = replace(JUDGE, name="other", kinds=("redundancy",))
+    other = replace(JUDGE, name="other", kinds=("choice",))
     registry.register(other)
     assert registry.judge_called("other") is other
-    assert registry.judges_for("redundancy") == (other,)
+    assert registry.judges_for("choice") == (other,)
 
 
 def test_every_judge_judges_kinds_there_are_and_completes_its_settings():

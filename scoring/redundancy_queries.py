@@ -1,0 +1,69 @@
+"""Named reads for the report of the method of redundant steps. Each is one statement unless it says otherwise; none
+brings a message out of the database."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotate.lead_queries import RATING_ROUNDS
+from annotate.models import Annotation, Assignment, Project, Round, Settlement
+from scoring.redundancy_records import Ended, ItemRow, LabelRow, RoundRow
+from scoring.reply_queries import PART, items_of, trace_rows
+
+WAITING = (Assignment.State.LOCKED, Assignment.State.OPEN)
+
+
+def item_rows(project: Project, phase: str) -> list[ItemRow]:
+    """Those of a phase with their traces: three statements."""
+    traces = {one.id: one for one in trace_rows(project, phase)}
+    items = items_of(project, phase)
+    lengths = dict(items.order_by().values("trace").annotate(n=Count("trace__messages")).values_list("trace", "n"))
+    waiting = Assignment.objects.filter(item=OuterRef("pk"), state__in=WAITING, round__purpose__in=RATING_ROUNDS)
+    rows = items.order_by("pk").annotate(is_waiting=Exists(waiting))
+    columns = ("pk", "trace_id", "cluster", "suggestions", "suggestions_shown", "is_waiting")
+    return [
+        ItemRow(
+            item=pk,
+            cluster=cluster,
+            domain=traces[trace].area,
+            model=traces[trace].model,
+            n_messages=lengths[trace],
+            suggestions=suggestions,
+            is_shown=is_shown,
+            is_waiting=is_waiting,
+        )
+        for pk, trace, cluster, suggestions, is_shown, is_waiting in rows.values_list(*columns).iterator(
+            chunk_size=PART
+        )
+        if trace in traces
+    ]
+
+
+def round_rows(project: Project) -> list[RoundRow]:
+    rows = Round.objects.filter(project=project).order_by("number").values_list("number", "purpose", "informed")
+    return [RoundRow(number, purpose == Round.Purpose.FIRST, informed) for number, purpose, informed in rows]
+
+
+def label_rows(project: Project, phase: str) -> list[LabelRow]:
+    """The current labels of every round, informed ones among them."""
+    rows = Annotation.objects.filter(
+        assignment__annotator__project=project,
+        assignment__state=Assignment.State.SUBMITTED,
+        assignment__item__phase=phase,
+        is_current=True,
+    ).order_by()
+    columns = (
+        *("pk", "assignment__item_id", "assignment__annotator__code", "assignment__round__number"),
+        *("informed", "protocol__number", "label"),
+    )
+    return list(map(LabelRow._make, rows.values_list(*columns).iterator(chunk_size=PART)))
+
+
+def settled_rows(project: Project, phase: str, protocol: int | None) -> dict[int, Ended]:
+    """What people settled, under one protocol if it is named; known answers are no settling, and one that names no
+    protocol holds under any."""
+    rows = Settlement.objects.filter(item__project=project, item__phase=phase, is_current=True)
+    if protocol is not None:
+        rows = rows.filter(Q(protocol=None) | Q(protocol__number=protocol))
+    found = rows.exclude(how=Settlement.How.KNOWN).order_by("item").values_list("item", "label")
+    return {item: Ended(None if label is None else label.get("steps", [])) for item, label in found}
