@@ -455,3 +455,14 @@ def test_axe_finds_nothing_on_any_page_of_a_whole_trace(somebody, live_server, p
                     if problems := violations(page):
                         found[address, width, scheme] = problems
     assert found == {}
+
+
+def test_what_a_row_calls_its_parts_stays_on_one_line(somebody, live_server, project):
+    """Beside a long text too, and in Chinese, where a line may end behind any letter."""
+    assignment = given_to(project, trajectory(project, long_trajectory(12, "x y " * 200)), "nora")["nora"]
+    Person.objects.update(interface_language="zh-hans")
+    page = opened(somebody, live_server, "nora", assignment)
+    names = page.locator("[data-row] .part > .quiet")
+    assert "结果" in names.all_inner_texts()
+    assert len(set(names.evaluate_all("those => those.map((one) => one.getClientRects().length)"))) == 1
+    assert max(names.evaluate_all("those => those.map((one) => one.offsetHeight)")) < 30

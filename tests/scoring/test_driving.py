@@ -93,7 +93,9 @@ def test_an_answer_that_cannot_be_read_is_asked_for_three_times_and_kept(cast, m
 
 @pytest.mark.fault(16)
 def test_what_is_turned_away_for_now_is_the_same_call_tried_again(cast, monkeypatch):
-    plays = lambda request: error(("busy", "down")[request.n % 2]) if request.n % 3 else '{"n": 0}'  # noqa: E731
+    def plays(request):
+        return error(("busy", "down")[request.n % 2]) if request.n % 3 else '{"n": 0}'
+
     run = started(cast.project)
     model = driven(monkeypatch, Model(plays))
     assert run_progress(run) == running.RunProgress("done", 2, 2, 0, 0, 0)

@@ -324,7 +324,10 @@ def test_as_json_it_has_the_fields_of_every_method(cast):
 def few_resamples(monkeypatch):
     cache.clear()
     settings = method_reports.settings_of
-    few = lambda method, project, given: settings(method, project, {**FAST, **given})  # noqa: E731
+
+    def few(method, project, given):
+        return settings(method, project, {**FAST, **given})
+
     monkeypatch.setattr(method_reports, "settings_of", few)
 
 

@@ -111,7 +111,10 @@ def test_defined_far_away_in_the_reply_it_is_answered_by_the_whole_reply():
 def test_defined_only_in_what_the_requester_saw_it_is_no_gap_with_scope_context(seen, where):
     view = make_view(PLAIN, held=(PLANTED,), **seen)
     say = first((f"What is {PLANTED}?", "reference", PLANTED))
-    model = lambda ask: say if ask.step == "questions" else finds_the_definition(ask)  # noqa: E731
+
+    def model(ask):
+        return say if ask.step == "questions" else finds_the_definition(ask)
+
     finding, asks = reader(view, model)
     (question,) = finding.values["questions"]
     assert (question["scope"], question["is_gap"], question["quote_in"]) == ("context", False, where)
@@ -217,14 +220,20 @@ def test_questions_are_dropped_with_their_reason():
 
 def test_the_extensions_of_files_are_a_setting():
     view = make_view(f"{ENDS} See plan.xyz.")
-    model = lambda ask: first(("?", "reference", "plan.xyz")) if ask.step == "questions" else [ABSENT]  # noqa: E731
+
+    def model(ask):
+        return first(("?", "reference", "plan.xyz")) if ask.step == "questions" else [ABSENT]
+
     assert judged(view, model)["n_gaps"] == 1
     assert judged(view, model, extensions=["XYZ"])["n_gaps"] == 0
 
 
 def test_a_span_is_found_under_its_normal_form():
     reply = f"{ENDS} The **hier\nmodel** “wins”."
-    model = lambda ask: first(("?", "definition", 'hier model "wins"')) if ask.step == "questions" else [ABSENT]  # noqa: E731
+
+    def model(ask):
+        return first(("?", "definition", 'hier model "wins"')) if ask.step == "questions" else [ABSENT]
+
     (question,) = judged(make_view(reply), model)["questions"]
     assert reply[question["start"] : question["end"]] == "hier\nmodel** “wins”"
 
