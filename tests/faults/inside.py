@@ -180,8 +180,8 @@ def stored():
 
 
 def agreement():
-    """Over items that two or more have labelled, the mean share of their pairs that say the same on the first measure:
-    by the report that is kept, and counted here from the rows."""
+    """Over items that two or more have labelled under the newest guideline with answers, the mean share of their pairs
+    that say the same on the first measure: by the report that is kept, and counted here from the rows."""
     from annotate.kinds.registry import kind_of
     from annotate.models import Annotation, Project
     from scoring.reports import shown_report
@@ -191,7 +191,8 @@ def agreement():
     measure = kind.measures(kind.schema)[0]
     given = defaultdict(list)
     rows = Annotation.objects.filter(is_current=True, assignment__state="submitted").order_by("pk")
-    for item, label in rows.values_list("assignment__item", "label"):
+    newest = rows.order_by("protocol__number").last()
+    for item, label in rows.filter(protocol=newest and newest.protocol).values_list("assignment__item", "label"):
         given[item].append(measure.rate(kind.load(label, kind.schema)))
     pairs = {item: [one == other for one, other in combinations(labels, 2)] for item, labels in given.items()}
     shares = [sum(same) / len(same) for same in pairs.values() if same]
