@@ -159,6 +159,8 @@ def web(host, port):
         *(sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"{bracketed(host)}:{port}"),
         # Few threads: SQLite has one writer, and more of them only wait longer for it.
         *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        # Workers are made of a process that has read everything: the place of one that dies is taken at once.
+        "--preload",
         *("--graceful-timeout", "10", "--log-level", "warning", "--no-control-socket"),
     ]
 

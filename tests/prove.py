@@ -15,6 +15,7 @@ from pathlib import Path
 import django
 
 from tests import programs
+from tests.guards.named import NAMED
 from tests.suite import PYTEST, ROOT, clean_environment, head, run, say
 
 REPORT = ROOT / "docs" / "proof.md"
@@ -58,6 +59,8 @@ BLINDNESS = {
     "twins": ("twin worlds", "test_twins"),
     "predictors": ("predictors over 2,000 assignments", "test_predictors"),
     "timing": ("paired timing, 500 pairs a case", "test_timing"),
+    "browser": ("the journey in a browser: nothing hidden in bodies, pages, stores, console", "test_blind_journey"),
+    "policies": ("headers and policies on every route for every role", "test_policies"),
 }
 
 
@@ -77,6 +80,7 @@ PARTS = (
     Part("workers and judges", "fault and not installation and not browser"),
     Part("workers and judges on PostgreSQL", "fault and database and not browser", needs_postgresql=True),
     Part("blindness", "not fault", folder="tests/guards"),
+    Part("blindness in the browser", "not fault", folder="tests/browser/test_blind_journey.py"),
 )
 
 
@@ -154,8 +158,26 @@ def blindness_line(rows, title, where):
     those = [row for row in rows if where in row["test"] and not row["faults"]]
     n_passed = sum(is_passed(row) for row in those)
     said = {name: value for row in those for one in row["outcomes"] for name, value in one["said"].items()}
-    words = ", ".join(f"{name} {value}" for name, value in said.items())
+    words = ", ".join(f"{name} {value}" for name, value in said.items() if name not in OF_LEAKS)
+    words = leaks_caught(those) if where == BLINDNESS["leaks"][1] else words
     return f"| {title} | {len(those)} | {n_passed} of {len(those)} | {words} |"
+
+
+OF_LEAKS = ("named", "instead")
+
+
+def leaks_caught(rows):
+    """How many of the sixteen by name, which are missing, and which stand where the product has no such channel."""
+    missing = [name for name in NAMED if name not in named(rows)]
+    said = [one["said"] for row in rows for one in row["outcomes"]]
+    instead = {one["named"]: one["instead"] for one in said if one.get("instead")}
+    words = [f"{len(NAMED) - len(missing)} of {len(NAMED)} named", *(f"missing: {name}" for name in missing)]
+    return "; ".join([*words, *(f"{name}: {place}" for name, place in instead.items())])
+
+
+def named(rows):
+    """The names of leaks whose test passed."""
+    return {one["said"].get("named") for row in rows if is_passed(row) for one in row["outcomes"]}
 
 
 def fault_line(rows, number, title, scaled, full):
@@ -174,7 +196,7 @@ def is_passed(row):
 
 def all_is_shown(rows):
     shown = {number for row in rows if is_passed(row) for number in row["faults"]}
-    return shown >= set(FAULTS) and all(map(is_passed, rows))
+    return shown >= set(FAULTS) and named(rows) >= set(NAMED) and all(map(is_passed, rows))
 
 
 if __name__ == "__main__":

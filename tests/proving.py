@@ -24,7 +24,8 @@ class Proving:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
-        n = 1 if "often" in item.fixturenames else REPETITIONS
+        is_repeated = item.get_closest_marker("fault") and "often" not in item.fixturenames
+        n = REPETITIONS if is_repeated else 1
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         outcomes = [self.run(item, item.parent if place < n - 1 else nextitem) for place in range(n)]
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)

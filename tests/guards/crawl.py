@@ -1,17 +1,23 @@
 """Every route of the resolver, asked by everybody in every way, and what is wrong with the answers.
 
-Every person asks at every address of a route, own, other, ended and malformed, by reading, posting and two of the other
-methods; bodies, headers (HX-Request, Accept) and query strings rotate, so that every two values of two axes meet. Where
-the route serves the person, every body and every query string follows, each with and without htmx or with each Accept.
+Every person asks at every address of a route, own, other, ended and malformed, by every method that the route takes;
+these, the other methods, bodies, HX-Request, Accept and query strings are put together so that every two values of two
+axes meet (`pairs.py`). Where the route serves the person, every query string and every body follows, each with and
+without htmx, and every two of their values meet there too.
+
+In the full proof everything meets everything where a route serves somebody, and elsewhere all but the query strings,
+which go round: with those too it would be days.
 """
 
 import contextlib
 import itertools
 import json
 import logging
+import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from urllib.parse import unquote, urlencode
 
 from django.db import transaction
@@ -22,16 +28,16 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 from tests.guards.api_crawl import ABSENT, API_AUDIENCE, API_QUERIES, api_bodies_of, api_values_of
 from tests.guards.canary import PASSWORD, Viewer
 from tests.guards.net import Catch
+from tests.guards.pairs import pairwise
 from tests.guards.questions import FORM as OWN_FORM
 from tests.guards.world import World, key_of
 
-OTHER_METHODS = ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE")
-HEADERS = tuple(
-    {"HTTP_ACCEPT": accept, **htmx}
-    for htmx in ({}, {"HTTP_HX_REQUEST": "true", "HTTP_HX_TARGET": "item"})
-    for accept in ("text/html", "application/json", "text/csv", "*/*")
-)
-PAGE, PIECE = HEADERS[0], HEADERS[4]
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
+WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+ACCEPTS = tuple({"HTTP_ACCEPT": accept} for accept in ("text/html", "application/json", "text/csv", "*/*"))
+HTMX = ({}, {"HTTP_HX_REQUEST": "true", "HTTP_HX_TARGET": "item"})
+PAGE, PIECE = (ACCEPTS[0] | htmx for htmx in HTMX)
+IS_WHOLE = os.environ.get("SIGHTLINE_PROVE") == "full"
 QUERIES = (
     "",
     "format=json&fields=*&expand=trace&include=all&ordering=-trace&search=a&page=1&q=a&debug=1&before=9&phase=pilot",
@@ -546,6 +552,42 @@ def settling_bodies(readable) -> dict[str, dict[str, dict[str, str]]]:
 
 # Asking
 
+Deed = tuple[str, str, dict[str, str]]
+"""A method, and the name and the values of what is sent by it."""
+Spot = tuple[str, str, str]
+"""Who, and an address by what it is and as it is."""
+
+
+def one_by_one(values: Sequence) -> list[tuple[int]]:
+    return [(number,) for number in range(len(values))]
+
+
+def numbers_of(deeds: list[Deed], method: str) -> tuple[int, ...]:
+    return tuple(number for number, deed in enumerate(deeds) if deed[0] == method)
+
+
+def met(axes: Sequence[Sequence], begun: Iterable) -> Iterator[tuple]:
+    """Combinations of the values of these axes, of which every two meet."""
+    for row in pairwise(tuple(map(len, axes)), tuple(begun)):
+        yield tuple(axis[number] for axis, number in zip(axes, row, strict=True))
+
+
+def ways(answered: Iterable[list[str]], deeds: list[Deed]) -> Iterator[tuple]:
+    """What has to be asked at each spot, as numbers, by the methods that are answered there."""
+    for place, methods in enumerate(answered):
+        for method in dict.fromkeys(methods):
+            yield from ways_at(place, numbers_of(deeds, method), is_read=method in WITHOUT_BODY)
+
+
+def ways_at(place: int, deeds: tuple[int, ...], *, is_read: bool) -> Iterable[tuple]:
+    """Reading with every query string, every body with and without htmx; in the full proof everything."""
+    one_deed, queries, htmx = [(deed,) for deed in deeds], one_by_one(QUERIES), one_by_one(HTMX)
+    if IS_WHOLE:
+        return itertools.product([(place,)], one_deed, one_by_one(ACCEPTS), htmx, queries)
+    if is_read:
+        return (((place,), deeds, None, None, query) for query in queries)
+    return (((place,), deed, None, one, None) for deed in one_deed for one in htmx)
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -605,6 +647,7 @@ class Crawl:
         self.browser = Browser()
         self.alarms: list[Alarm] = []
         self.n_asked = 0
+        self.reached: dict[str, set[str]] = {}
 
     def ask(self, ask: Ask) -> HttpResponse:
         """One request, looked at while its changes are there, which are then undone."""
@@ -613,6 +656,8 @@ class Crawl:
             self.look(ask, response)
             transaction.set_rollback(True)
         self.n_asked += 1
+        if reaches(ask):
+            self.reached.setdefault(ask.route.name, set()).add(ask.who)
         return response
 
     def send(self, ask: Ask) -> HttpResponse:
@@ -668,34 +713,46 @@ class Crawl:
     # What is asked
 
     def crawl(self, route: Route) -> None:
-        for ask in self.everybody_everywhere(route):
-            self.every_way(ask)
+        served = self.everybody_everywhere(route)
+        if served:
+            self.every_way(route, served)
         self.one_404(route)
         if route.is_api:
             self.nobody_by_cookie(route)
 
-    def everybody_everywhere(self, route: Route) -> list[Ask]:
-        """Every person at every address, reading and posting and with two of the other methods. Returns what those whom
-        the route serves were answered."""
-        bodies, answered = list(self.bodies(route).items()), []
-        for i, (who, (what, path)) in enumerate(itertools.product(self.world.cookies, self.places(route))):
-            name, body = bodies[i % len(bodies)]
-            for j, method in enumerate((*route.methods, OTHER_METHODS[i % 5], OTHER_METHODS[(i + 2) % 5])):
-                headers, query = HEADERS[(i + j) % len(HEADERS)], QUERIES[(i + 3 * j) % len(QUERIES)]
-                ask = Ask(route, who, what, path, method, name, body, headers, query)
-                if not is_refusal(self.ask(ask)) and j < len(route.methods) and self.is_theirs(who, what, route):
-                    answered.append(ask)
-        return answered
-
-    def every_way(self, ask: Ask) -> None:
-        """Every query with some header and every header with some query; every body with and without htmx."""
-        if ask.method == "GET":
-            for place, query in enumerate(QUERIES):
-                self.ask(replace(ask, query=query, headers=HEADERS[place % len(HEADERS)]))
+    def everybody_everywhere(self, route: Route) -> dict[Spot, list[str]]:
+        """Every person at every address by every method the route takes, and whatever else it takes for every two
+        values to meet. Returns where somebody whom the route serves was answered, and by which methods."""
+        people, places, deeds = list(self.world.cookies), self.places(route), self.deeds(route, METHODS)
+        asked = [numbers_of(deeds, method) for method in route.methods]
+        if IS_WHOLE:
+            begun = itertools.product(*map(one_by_one, (people, places, deeds, ACCEPTS, HTMX)), [None])
         else:
-            for (name, body), place in itertools.product(self.bodies(ask.route).items(), (0, 4)):
-                headers = HEADERS[place + self.n_asked % 4]
-                self.ask(replace(ask, body_name=name, body=body, headers=headers))
+            begun = itertools.product(*map(one_by_one, (people, places)), asked, [None], [None], [None])
+        served: dict[Spot, list[str]] = {}
+        for row in met((people, places, deeds, ACCEPTS, HTMX, QUERIES), begun):
+            who, (what, path), (method, body_name, body), accept, htmx, query = row
+            answer = self.ask(Ask(route, who, what, path, method, body_name, body, accept | htmx, query))
+            if method in route.methods and not is_refusal(answer) and self.is_theirs(who, what, route):
+                served.setdefault((who, what, path), []).append(method)
+        return served
+
+    def every_way(self, route: Route, served: dict[Spot, list[str]]) -> None:
+        """Where the route serves somebody: every query string and every body, each with and without htmx."""
+        answered = {method for methods in served.values() for method in methods}
+        deeds = self.deeds(route, [method for method in route.methods if method in answered])
+        for row in met((list(served), deeds, ACCEPTS, HTMX, QUERIES), ways(served.values(), deeds)):
+            (who, what, path), (method, body_name, body), accept, htmx, query = row
+            self.ask(Ask(route, who, what, path, method, body_name, body, accept | htmx, query))
+
+    def deeds(self, route: Route, methods: Sequence[str]) -> list[Deed]:
+        """Each method with all it can bring: where the route takes it, every body."""
+        bodies = list(self.bodies(route).items())
+        return [
+            (method, *body)
+            for method in methods
+            for body in ([("", {})] if method in WITHOUT_BODY else bodies if method in route.methods else bodies[:1])
+        ]
 
     def places(self, route: Route) -> list[tuple[str, str]]:
         """Every address of a route: what it stands for, and the path."""
@@ -785,9 +842,14 @@ class Crawl:
 
 def reaches(ask: Ask) -> bool:
     """Whether the path is one of the route's; a malformed argument may make it one of nobody's."""
+    return view_at(ask.path) == ask.route.name
+
+
+@cache
+def view_at(path: str) -> str:
     with contextlib.suppress(Resolver404):
-        return resolve(unquote(ask.path)).view_name == ask.route.name
-    return False
+        return resolve(unquote(path)).view_name
+    return ""
 
 
 def is_refusal(response: HttpResponse) -> bool:

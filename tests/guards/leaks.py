@@ -1,6 +1,8 @@
 """Leaks as somebody might make them, to be planted one by one: each has to raise an alarm in the crawl.
 
-They hand a model to a page, which the product never does, and then show a little of it.
+They hand a model to a page, which the product never does, and then show a little of it. Those that are called as in
+`named.py` are among the sixteen of which none may be missing; `instead` says where one is planted whose own channel the
+product does not have.
 """
 
 from collections.abc import Callable
@@ -14,8 +16,9 @@ from rest_framework import serializers
 from annotate import blind, queries
 from annotate.api import shown
 from annotate.api.authentication import Key, TokenAuthentication
-from annotate.models import Annotation, Assignment, Membership, Post, SentBack, Trace
-from annotate.views import label
+from annotate.models import Annotation, Assignment, Invite, Item, Membership, Post, SentBack, Trace
+from annotate.views import joining, label
+from scoring import views as agreement
 
 ITEM, PROBLEMS = "annotate/_item.html", "annotate/_problems.html"
 OPENING = '<div id="item"'
@@ -30,6 +33,7 @@ class Leak:
     route: str
     kind: str
     place: str = ""
+    instead: str = ""
 
 
 def row_of(request):
@@ -155,6 +159,28 @@ def gaps_in_the_thread(patch):
     patch.setattr(queries, "thread_of", everything)
 
 
+def arms_in_a_column(patch):
+    """Which leads may download, and must not be told by accident."""
+    lines_of = agreement.axis_lines
+
+    def and_arms(measure):
+        arms = " ".join(Item.objects.values_list("arm", flat=True))
+        return [[*line, arms] for line in lines_of(measure)]
+
+    patch.setattr(agreement, "AXIS_COLUMNS", (*agreement.AXIS_COLUMNS, "arms"))
+    patch.setattr(agreement, "axis_lines", and_arms)
+
+
+def note_in_the_title(patch):
+    title_of = joining.title_of
+
+    def and_note(project):
+        notes = Invite.objects.filter(project=project).values_list("note", flat=True)
+        return f"{title_of(project)}: {' '.join(notes)}"
+
+    patch.setattr(joining, "title_of", and_note)
+
+
 LEAKS = (
     Leak(
         "data attribute",
@@ -185,14 +211,14 @@ LEAKS = (
         "Trace.metadata",
     ),
     Leak(
-        "file name in a header",
+        "file name in download",
         in_header("Content-Disposition", lambda item: f'inline; filename="{item.trace.batch.file_name}.html"'),
         "annotate:label_item",
         "token",
         "ImportBatch.file_name",
     ),
     Leak(
-        "error piece only",
+        "error partial only",
         in_template(PROBLEMS, "<ul", "{% if problems and request.htmx %}<i>{{ row.item.arm }}</i>{% endif %}<ul"),
         "annotate:submit_annotation",
         "token",
@@ -221,7 +247,7 @@ LEAKS = (
     ),
     Leak("the API opened by a cookie", by_cookie, "annotate:api:own_projects", "by cookie"),
     Leak("403 of the API in place of the one 404", forbidden_instead_of_missing, "annotate:api:item", "one 404"),
-    Leak("403 in place of the one 404", forbidden_instead_of_missing, "annotate:label_item", "one 404"),
+    Leak("403 for foreign rows", forbidden_instead_of_missing, "annotate:label_item", "one 404"),
     Leak(
         "what was settled, in a project that goes on",
         settled_before_the_end,
@@ -238,5 +264,29 @@ LEAKS = (
         in_header("ETag", lambda item: f'"{item.arm}"'),
         "annotate:label_item",
         "header",
+    ),
+    Leak(
+        "CSV column",
+        arms_in_a_column,
+        "scoring:agreement_csv",
+        "token",
+        "Item.arm",
+        instead="annotators have no CSV; one that leads download",
+    ),
+    Leak(
+        "event frame",
+        in_template("annotate/_import.html", "<dl", "{% if is_piece %}{{ job.payload.path }}{% endif %}<dl"),
+        "annotate:show_import",
+        "token",
+        "Work.payload",
+        instead="there is no event stream; the piece that an open page asks for every two seconds",
+    ),
+    Leak(
+        "mail subject",
+        note_in_the_title,
+        "annotate:join_project",
+        "token",
+        "Invite.note",
+        instead="no mail is sent; the title over an invitation, which leads send on",
     ),
 )

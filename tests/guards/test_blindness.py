@@ -43,10 +43,13 @@ def test_nothing_hidden_is_sent_to_anybody(name, world):
     crawl = Crawl(world)
     crawl.crawl(ROUTES[name])
     assert not crawl.alarms, said(crawl.alarms)
+    assert crawl.reached[name] == set(PEOPLE), "an address of the route for everybody"
 
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
-def test_a_planted_leak_is_caught(leak, world, monkeypatch):
+def test_a_planted_leak_is_caught(leak, world, monkeypatch, record_property):
+    record_property("named", leak.name)
+    record_property("instead", leak.instead)
     leak.plant(monkeypatch)
     crawl = Crawl(world, stop=lambda alarm: alarm.kind == leak.kind and leak.place in alarm.words)
     with pytest.raises(Stopped):

@@ -127,15 +127,20 @@ def an_order_by_the_model(rows):
         Assignment.objects.filter(pk=row.pk).update(order=10_000 + place)
 
 
-@pytest.mark.parametrize(
-    ("plant", "name"),
-    [(an_id_by_the_time, "model"), (an_id_by_the_arm, "arm"), (an_order_by_the_model, "model")],
-    ids=lambda one: getattr(one, "__name__", one),
-)
-def test_an_address_or_an_order_that_tells_is_caught(client, material, plant, name):
-    assert auc_of(looked_at(client, material, ("ana",), plant), name) > 0.5 + 2 * BOUND
+PLANTED = {
+    "time-ordered id": (an_id_by_the_time, "model"),
+    "an id by the arm": (an_id_by_the_arm, "arm"),
+    "sort by model": (an_order_by_the_model, "model"),
+}
 
 
-def test_a_header_that_tells_is_caught(client, material, monkeypatch):
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_leak_is_caught(client, material, name, record_property):
+    record_property("named", name)
+    plant, secret = PLANTED[name]
+    assert auc_of(looked_at(client, material, ("ana",), plant), secret) > 0.5 + 2 * BOUND
+
+
+def test_a_planted_leak_is_caught_in_a_header(client, material, monkeypatch):
     in_header("ETag", lambda item: "e" * (3 if item.arm == "a" else 5))(monkeypatch)
     assert auc_of(looked_at(client, material, ("ana",)), "arm") > 0.5 + 2 * BOUND

@@ -46,6 +46,7 @@ from tests.factories import (
     make_trace,
     make_verdict,
 )
+from tests.guards.leaks import in_template
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State
@@ -231,6 +232,23 @@ def test_a_release_shows_where_it_is_meant_to_and_nowhere_else(cast, change, sho
     after = everything_sent(cast)
     assert {name for name, _ in before if before[name, False] != after[name, False]} == shown_on
     assert {name for name, _ in before if before[name, True] != after[name, True]} == shown_on
+
+
+def ben_labels_what_ana_reads(cast):
+    make_submitted(cast.ben, cast.second.item)
+
+
+def test_a_planted_leak_is_caught(cast, monkeypatch, record_property):
+    """How many others have labelled an item, beside how far one is oneself."""
+    record_property("named", "count in progress bar")
+    clean = everything_sent(cast)
+    with transaction.atomic():
+        ben_labels_what_ana_reads(cast)
+        assert everything_sent(cast) == clean
+        transaction.set_rollback(True)
+    count = "{{ row.item.assignments.count }} of 3 labels · {% if not item.progress %}"
+    in_template("annotate/_where.html", "{% if not item.progress %}", count)(monkeypatch)
+    assert "label second" in differing_pages(cast, ben_labels_what_ana_reads, PAGES)
 
 
 def differing_pages(cast, change, pages):
