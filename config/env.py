@@ -88,6 +88,14 @@ SQLITE_PRAGMAS = (
 file is not mapped into memory: a process would grow with the database."""
 
 
+NOTICED = {
+    "connect_timeout": 5,
+    **{"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3},
+    "tcp_user_timeout": 20_000,
+}
+"""A machine of PostgreSQL that is gone without a word is noticed within seconds (milliseconds in the last)."""
+
+
 def database(folder: Path) -> dict[str, object]:
     """Django's DATABASES entry from DATABASE_URL (`postgresql://user:password@host:port/name?host=/socket/folder`),
     else SQLite in the data folder."""
@@ -109,7 +117,7 @@ def database(folder: Path) -> dict[str, object]:
         "PORT": str(parts.port or query.pop("port", "")),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5, **query},
+        "OPTIONS": {**NOTICED, **query},
     }
 
 

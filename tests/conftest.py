@@ -12,6 +12,7 @@ from tests import triggers
 pytest_plugins = ["tests.counting"]  # leaves out, in one line, what is marked `shared` where there is no shared data
 
 ROOT = Path(__file__).resolve().parent.parent
+SHORT, HOUR, FULL = "short", "hour", "full"
 DATABASE_FIXTURES = {
     *("db", "transactional_db", "live_server"),
     *("django_db_reset_sequences", "django_db_serialized_rollback"),
@@ -53,3 +54,19 @@ def emptied_for_the_next_test():
 def shared_data():
     """The folder of shared data, for tests marked `shared`."""
     return Path(os.environ.get("SIGHTLINE_SHARED") or ROOT.parent / "shared") / "data"
+
+
+@pytest.fixture(scope="session")
+def scale():
+    """`short` in every run of the tests; `./run prove` says `hour` or `full`."""
+    return os.environ.get("SIGHTLINE_PROVE", SHORT)
+
+
+@pytest.fixture(scope="session")
+def often(scale):
+    """How often: so many times in every run of the tests, in an hour's proof, and in a full one."""
+
+    def choose(short, hour, full=None):
+        return {SHORT: short, HOUR: hour, FULL: full or hour}[scale]
+
+    return choose

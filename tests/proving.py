@@ -1,5 +1,5 @@
-"""The pytest plugin of `./run prove`: repeats tests that are marked with a fault, and writes what became of each to the
-file named by SIGHTLINE_PROOF, one JSON object a line."""
+"""The pytest plugin of `./run prove`: repeats tests that are marked with a fault until it has happened often
+enough, and writes what became of each to the file named by SIGHTLINE_PROOF, one JSON object a line."""
 
 import json
 import os
@@ -8,14 +8,33 @@ from pathlib import Path
 import pytest
 from _pytest.runner import runtestprotocol
 
-REPETITIONS = 5
+REPETITIONS, FULL_REPETITIONS = 5, 30
+"""How often a fault has to happen in an hour's proof; in a full one, where `full` of its mark says no other number."""
 OWN = "repetitions"
-"""A test that repeats its fault by itself says so by this fixture, and runs once."""
+"""How often a test made its fault happen: recorded by it, or `times` of its mark; else once."""
 
 
 def pytest_configure(config):
     if os.environ.get("SIGHTLINE_PROOF"):
         config.pluginmanager.register(Proving(Path(os.environ["SIGHTLINE_PROOF"])), "sightline-proving")
+
+
+def may_go_on(item, outcomes):
+    """Whether a fault is to happen again: it went well, and not often enough."""
+    if item.get_closest_marker("fault") is None or outcomes[-1]["outcome"] != "passed":
+        return False
+    return sum(one["said"][OWN] for one in outcomes) < needed(item)
+
+
+def needed(item):
+    if os.environ.get("SIGHTLINE_PROVE") != "full":
+        return REPETITIONS
+    return said_by_mark(item, "full", FULL_REPETITIONS)
+
+
+def said_by_mark(item, name, otherwise):
+    mark = item.get_closest_marker("fault")
+    return mark.kwargs.get(name, otherwise) if mark else otherwise
 
 
 class Proving:
@@ -24,19 +43,20 @@ class Proving:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
-        is_repeated = item.get_closest_marker("fault") and "often" not in item.fixturenames
-        n = REPETITIONS if is_repeated else 1
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        outcomes = [self.run(item, item.parent if place < n - 1 else nextitem) for place in range(n)]
+        outcomes = [self.run(item)]
+        while may_go_on(item, outcomes):
+            outcomes.append(self.run(item))
+        item.session._setupstate.teardown_exact(nextitem)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         self.write(item, outcomes)
         return True
 
-    def run(self, item, nextitem):
-        """One run of a test, with everything of its own made anew."""
+    def run(self, item):
+        """One run of a test, with everything of its own made anew and what it shares with its module kept."""
         item.user_properties = []
         item._initrequest()
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        reports = runtestprotocol(item, nextitem=item.parent, log=False)
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         failed = any(report.failed for report in reports)
@@ -45,7 +65,7 @@ class Proving:
             "outcome": "failed" if failed else "skipped" if skipped else "passed",
             "why": str(skipped[0].longrepr[2]) if skipped and isinstance(skipped[0].longrepr, tuple) else "",
             "seconds": sum(report.duration for report in reports),
-            "said": dict(item.user_properties),
+            "said": {OWN: said_by_mark(item, "times", 1), **dict(item.user_properties)},
         }
 
     def write(self, item, outcomes):

@@ -139,7 +139,7 @@ def browser(environment):
 def faults(environment):
     """Installations that are broken on purpose, both databases in one group: they start what they break."""
     head("faults")
-    return group("faults", "installation", environment)
+    return group("faults", "installation and not prove", environment)
 
 
 def postgresql(environment):
@@ -158,7 +158,7 @@ def postgresql(environment):
 
 def group(name, expression, environment):
     """Run the tests of a group. A pytest that found nothing or broke down is a failure like any other."""
-    spread = [] if expression in ("browser", "installation") else ["-n", str(PROCESSES), "--dist", "worksteal"]
+    spread = [] if name in ("browser", "faults") else ["-n", str(PROCESSES), "--dist", "worksteal"]
     words = [*PYTEST, "-m", expression, "-q", "--durations=5", *spread]
     code = run(words, environment, stdin=subprocess.DEVNULL)
     found = take_counts(environment)

@@ -8,8 +8,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 Trouble = Literal["away", "full"]
 
 FULL = {"53100"}
-AWAY = ("08", "53300", "53400", "57P0", "55P03", "25006")
-"""Beginnings of SQLSTATE: of connections, of too many of them, of a server that ends, starts or waits for a lock."""
+AWAY = ("08", "53300", "53400", "57014", "57P0", "55P03", "25006")
+"""Beginnings of SQLSTATE: of connections, of too many of them, of a server that ends, starts, waits for a lock or takes
+longer over a statement than a page waits."""
 SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"}
 SQLITE_AWAY = {"SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT", "SQLITE_LOCKED"}
 

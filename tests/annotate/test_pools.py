@@ -533,7 +533,7 @@ def test_more_places_are_added_up_to_a_bound():
 # Many at once, and what is cut off
 
 
-@pytest.mark.fault(25)
+@pytest.mark.fault(25, full=100)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("n_traces", [3, 40])
 def test_many_who_ask_at_once_are_given_no_item_too_often_and_none_is_left_over(n_traces):

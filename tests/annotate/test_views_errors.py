@@ -40,6 +40,8 @@ def raised(kind, cause):
         (raised(OperationalError, Cause("57P01")), AWAY),
         (raised(OperationalError, Cause("57P03")), AWAY),
         (raised(OperationalError, Cause("08006")), AWAY),
+        (raised(OperationalError, Cause("55P03")), AWAY),
+        (raised(OperationalError, Cause("57014")), AWAY),
         (raised(OperationalError, Cause("53300")), AWAY),
         (raised(OperationalError, Cause()), AWAY),
         (raised(InterfaceError, Cause()), AWAY),

@@ -159,12 +159,17 @@ def test_a_postgresql_address_is_taken_apart(monkeypatch, url, expected):
     entry = database(monkeypatch, url)
     assert entry["ENGINE"] == "django.db.backends.postgresql"
     assert {name: entry[name] for name in expected} == expected
-    assert entry["OPTIONS"] == {"connect_timeout": 5}
+    assert entry["OPTIONS"] == env.NOTICED
 
 
 def test_other_options_of_an_address_are_handed_on(monkeypatch):
     entry = database(monkeypatch, "postgresql://app@db.example/replies?sslmode=require")
-    assert entry["OPTIONS"] == {"connect_timeout": 5, "sslmode": "require"}
+    assert entry["OPTIONS"] == {**env.NOTICED, "sslmode": "require"}
+
+
+def test_a_wait_of_an_address_goes_before_ours(monkeypatch):
+    entry = database(monkeypatch, "postgresql://app@db.example/replies?connect_timeout=30")
+    assert entry["OPTIONS"] == {**env.NOTICED, "connect_timeout": "30"}
 
 
 @pytest.mark.parametrize(

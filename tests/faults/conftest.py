@@ -1,7 +1,6 @@
-"""How often each fault happens, and on what: an installation on SQLite and one on a PostgreSQL that keeps what it
+"""On what faults happen: an installation on SQLite and one on a PostgreSQL that keeps what it
 reports."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,25 +17,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.installation)
-
-
-SHORT, HOUR, FULL = "short", "hour", "full"
-
-
-@pytest.fixture(scope="session")
-def scale():
-    """`short` in every run of the tests; `./run prove` says `hour` or `full`."""
-    return os.environ.get("SIGHTLINE_PROVE", SHORT)
-
-
-@pytest.fixture(scope="session")
-def often(scale):
-    """How often: so many times in every run of the tests, in an hour's proof, and in a full one."""
-
-    def choose(short, hour, full=None):
-        return {SHORT: short, HOUR: hour, FULL: full or hour}[scale]
-
-    return choose
 
 
 @pytest.fixture(scope="session")

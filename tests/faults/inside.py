@@ -20,6 +20,8 @@ from tests.faults.people import PASSWORD, PROJECT
 
 SECRETS = ("qzvxwjkpmbtrhgnd", "wkxqjzvbgtpmrdhn", "vjqkzxwpgdbtnmrh")
 """Of the model, the instructions and what a tool gave: none of it is for who labels."""
+GATHERED, CHUNK = "gathered-", 500
+"""How the keys of answers begin that nobody sent, and how many are stored at once."""
 NEWER = {"suggestions", "suggestions_shown"}
 """Columns that older tables have not; they are empty here."""
 
@@ -29,6 +31,7 @@ def main(words):
     django.setup()
     actions = {"fill": fill, "stored": stored, "agreement": agreement, "bring_in": bring_in, "lead": lead}
     actions |= {"change_guideline": change_guideline, "pause": pause, "retire": retire, "rows": rows}
+    actions |= {"answer_many": answer_many, "migrate_to": migrate_to}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -75,6 +78,37 @@ def fill(n_traces, n_people, options):
     if options.get("assigning") == "pool":
         pools.fill(project=Project.objects.get(pk=project.pk))
     return [person.username for person in people]
+
+
+def answer_many(n_each):
+    """The first so many of everybody's plan have an answer, which nobody sent: what an installation has gathered."""
+    from annotate.models import Annotation, Assignment, Membership, Protocol
+
+    protocol, now, n = Protocol.objects.get(project__slug=PROJECT), timezone.now(), 0
+    for member in Membership.objects.filter(project__slug=PROJECT, role="annotator"):
+        plan = list(member.assignments.order_by("order").values_list("pk", flat=True)[: int(n_each) + 1])
+        for start in range(0, len(plan[:-1]), CHUNK):
+            those = plan[:-1][start : start + CHUNK]
+            Annotation.objects.bulk_create(
+                Annotation(
+                    assignment_id=pk,
+                    key=f"{GATHERED}{pk}",
+                    protocol=protocol,
+                    label=READABLE if pk % 3 else STORED,
+                    submitted_at=now,
+                )
+                for pk in those
+            )
+            Assignment.objects.filter(pk__in=those).update(state="submitted", ended_at=now)
+            n += len(those)
+        Assignment.objects.filter(pk=plan[-1]).update(state="open")
+    return n
+
+
+def migrate_to(*words):
+    """Back to these: the label of an application and the number of a migration, in turn."""
+    for app, number in zip(words[::2], words[1::2], strict=True):
+        call_command("migrate", app, number, verbosity=0)
 
 
 def lead():
@@ -171,7 +205,11 @@ def stored():
     submitted = set(Assignment.objects.filter(state="submitted").values_list("public_id", flat=True))
     twice = Assignment.objects.values("annotator", "item", "round").annotate(n=Count("pk")).filter(n__gt=1).count()
     return {
-        "answers": [(reverse("annotate:label_item", args=[public_id]), key) for public_id, key, *_ in rows],
+        "answers": [
+            (reverse("annotate:label_item", args=[public_id]), key)
+            for public_id, key, *_ in rows
+            if not key.startswith(GATHERED)
+        ],
         "half": sum(label not in (STORED, READABLE) or state != "submitted" for _, _, label, state in rows)
         + len(submitted ^ set(with_answer)),
         "doubled": sum(n > 1 for n in with_answer.values()) + twice,

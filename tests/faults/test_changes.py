@@ -12,7 +12,7 @@ N_PEOPLE = 5
 
 @pytest.mark.fault(27)
 def test_what_a_lead_changes_meanwhile_costs_no_answer(make_place, often, record_property, tmp_path):
-    place, n = make_place(), often(3, 30)
+    place, n = make_place(), often(2, 10, 30)
     place.fill(60 + 10 * n, N_PEOPLE)
     lead = place.inside("lead")
     place.start_web()

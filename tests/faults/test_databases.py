@@ -51,7 +51,7 @@ def test_a_database_killed_under_load_keeps_what_was_acknowledged_and_is_found_a
 ):
     people, took = place.people(), []
     with Crowd(people, think=0.1):
-        for _ in range(often(2, 30)):
+        for _ in range(often(2, 10, 30)):
             until_more(place)
             server.kill()
             server.start(programs.DURABLE)
@@ -66,7 +66,7 @@ def test_a_database_killed_under_load_keeps_what_was_acknowledged_and_is_found_a
 def test_a_database_restarted_in_good_order_costs_each_at_most_a_try(place, server, often, record_property, how):
     people, took = place.people(), []
     with Crowd(people, think=0.1):
-        for _ in range(often(2, 30)):
+        for _ in range(often(2, 10, 30)):
             until_more(place)
             if how == "restarted":
                 server.stop("fast")
@@ -80,9 +80,31 @@ def test_a_database_restarted_in_good_order_costs_each_at_most_a_try(place, serv
 
 
 def end_connections(server):
-    words = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    tell(server, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+
+
+def tell(server, words):
     command = [server.binaries / "psql", "-h", server.folder, "-U", "app", "-d", "postgres", "-c", words]
     subprocess.run(command, check=True, **server.quiet)
+
+
+@pytest.mark.fault(6)
+def test_a_wait_for_a_lock_is_bounded_and_said_and_nothing_is_lost(server, tmp_path, often, record_property):
+    held, bound = 4, 1
+    with a_place(tmp_path, server.url) as place:
+        place.fill(often(60, 300, 1500), N_PEOPLE)
+        place.start_web(PGOPTIONS=f"-c lock_timeout={bound}s -c statement_timeout=10s")
+        people = place.people()
+        with Crowd(people, think=0.1):
+            for _ in range(often(1, 5, 30)):
+                until_more(place)
+                before, began = place.ledger.n_failed, time.monotonic()
+                tell(server, f"BEGIN; LOCK annotate_annotation; SELECT pg_sleep({held}); COMMIT")
+                assert place.ledger.n_failed - before >= N_PEOPLE * (held // bound - 2)
+                assert until_more(place, n=1) < held, time.monotonic() - began
+        all_is_well(place, people, record_property)
+        assert statuses_of_refusals(place) == {"503"}
+    record_property("repetitions", often(1, 5, 30))
 
 
 @pytest.mark.fault(6)
@@ -100,19 +122,24 @@ def test_a_database_out_of_reach_and_then_slow_holds_people_up_and_loses_nothing
                 person.patience = seconds + 60
             n_before = n_workers(place)
             with Crowd(people, think=0.1):
-                for _ in range(often(1, 5)):
+                for _ in range(often(1, 5, 30)):
                     until_more(place)
                     line.is_holding = True
                     time.sleep(seconds)
                     line.is_holding = False
                     took = until_more(place, n=1)
-                    line.delay = 0.05
+                    line.delay = often(0.05, 0.05, 2.0)
                     until_more(place, seconds=90)
                     line.delay = 0.0
             all_is_well(place, people, record_property)
             assert n_workers(place) <= n_before + 1
-    record_property("repetitions", often(1, 5))
+    record_property("repetitions", often(1, 5, 30))
     record_property("seconds", took)
+
+
+def statuses_of_refusals(place):
+    lines = (place.folder / "ledger.jsonl").read_text("utf-8").splitlines()
+    return {line.split('"status": ')[1].rstrip("}") for line in lines if '"failed"' in line}
 
 
 def n_workers(place):

@@ -10,7 +10,7 @@ from tests import programs
 from tests.faults.after import all_is_well
 from tests.faults.people import Crowd
 from tests.faults.place import place as a_place
-from tests.faults.test_databases import n_acknowledged, until_more
+from tests.faults.test_databases import n_acknowledged, statuses_of_refusals, until_more
 
 N_PEOPLE = 4
 MEGABYTES = {"sqlite": 40, "postgresql": 250}
@@ -43,11 +43,6 @@ def fill(folder):
     return filler
 
 
-def statuses_of_refusals(place):
-    lines = (place.folder / "ledger.jsonl").read_text("utf-8").splitlines()
-    return {line.split('"status": ')[1].rstrip("}") for line in lines if '"failed"' in line}
-
-
 @pytest.mark.fault(7)
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_full_disk_refuses_in_words_keeps_what_was_told_and_goes_on_when_there_is_room(
@@ -66,11 +61,11 @@ def test_a_full_disk_refuses_in_words_keeps_what_was_told_and_goes_on_when_there
 
 def run(home, disk, url, often, record_property):
     with a_place(home, url) as place:
-        place.fill(often(60, 300), N_PEOPLE)
+        place.fill(often(60, 300, 1500), N_PEOPLE)
         place.start_web()
         people = place.people()
         with Crowd(people, think=0.05):
-            for _ in range(often(1, 5)):
+            for _ in range(often(1, 5, 30)):
                 until_more(place)
                 filler = fill(disk)
                 wait_for_refusals(place)
@@ -78,7 +73,7 @@ def run(home, disk, url, often, record_property):
                 took = until_more(place, n=1)
         all_is_well(place, people, record_property)
         assert statuses_of_refusals(place) <= {"503", "507"}
-    record_property("repetitions", often(1, 5))
+    record_property("repetitions", often(1, 5, 30))
     record_property("seconds", took)
 
 

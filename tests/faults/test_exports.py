@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,13 +25,15 @@ def is_whole(folder):
     return all(hashlib.sha256((folder / one["name"]).read_bytes()).hexdigest() == one["sha256"] for one in listed)
 
 
+@pytest.mark.prove
 @pytest.mark.fault(28)
 def test_an_export_while_labels_arrive_is_whole_or_not_there(make_place, often, record_property, tmp_path):
-    place, n = make_place(), often(3, 40)
-    place.fill(80 + 5 * n, N_PEOPLE)
+    place, n, n_gathered = make_place(), often(3, 10, 30), often(0, 1_000, 250_000)
+    place.fill(80 + 20 * n + n_gathered // 2, N_PEOPLE)
+    place.inside("answer_many", n_gathered)
     place.start_web()
     people, n_whole = place.people(), 0
-    with Crowd(people, think=0.05):
+    with Crowd(people, think=0.3):
         until_more(place, n=20)
         place.manage("seal_release", PROJECT)
         usual = export_seconds(place, tmp_path / "usual")
@@ -44,6 +47,7 @@ def test_an_export_while_labels_arrive_is_whole_or_not_there(make_place, often, 
             end_group(child, signal.SIGKILL)
             assert not folder.exists() or is_whole(folder)
             n_whole += folder.exists()
+            shutil.rmtree(folder, ignore_errors=True)
             until_more(place, n=1)
         place.manage("seal_release", PROJECT)
     assert is_whole(tmp_path / "usual")

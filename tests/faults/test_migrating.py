@@ -13,27 +13,27 @@ from tests.faults.place import end_group
 from tests.faults.test_databases import until_more
 from tests.suite import ROOT
 
-OLDER = (("scoring", "0001"), ("annotate", "0010"))
+OLDER = ("scoring", "0001", "annotate", "0010")
 
 
+@pytest.mark.prove
 @pytest.mark.fault(30)
 def test_a_migration_killed_on_the_way_is_done_again_and_no_row_is_another(make_place, often, record_property):
-    place, n = make_place(), often(1, 10, 30)
-    place.fill(40, 3)
+    place, n, n_gathered = make_place(), often(1, 5, 30), often(0, 1_000, 100_000)
+    place.fill(40 + n_gathered // 2, 3)
+    place.inside("answer_many", n_gathered)
     place.start_web()
     people = place.people()
     with Crowd(people):
         until_more(place, n=30)
     place.kill_web()
     before = place.inside("rows")
-    for app, number in OLDER:
-        place.manage("migrate", app, number)
+    place.inside("migrate_to", *OLDER)
     began = time.monotonic()
     place.manage("migrate")
     usual = time.monotonic() - began
     for number in range(n):
-        for app, older in OLDER:
-            place.manage("migrate", app, older)
+        place.inside("migrate_to", *OLDER)
         child = subprocess.Popen(
             [sys.executable, "manage.py", "migrate"],
             cwd=ROOT,

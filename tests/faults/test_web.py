@@ -20,7 +20,7 @@ STEPS = 1.5
 @pytest.fixture
 def place(make_place, often):
     made = make_place()
-    n_moments = often(6, 200)
+    n_moments = often(6, 100, 200)
     made.fill(n_moments + 40, N_BESIDE + 1)
     made.start_web()
     return made
@@ -56,7 +56,7 @@ def test_a_web_worker_killed_in_a_submit_loses_nothing_and_harms_nobody_else(pla
     met = 0
     with Crowd(others, think=0.2):
         usual = usual_seconds(victim)
-        for moment in at_moments(often(6, 200), usual):
+        for moment in at_moments(often(6, 100, 200), usual):
             item = victim.form.item
             thread = try_in_background(victim)
             until = time.monotonic() + moment
@@ -71,7 +71,7 @@ def test_a_web_worker_killed_in_a_submit_loses_nothing_and_harms_nobody_else(pla
             if victim.form.item == item:
                 victim.submit()
     all_is_well(place, [victim, *others], record_property)
-    record_property("repetitions", often(6, 200))
+    record_property("repetitions", often(6, 100, 200))
     assert met  # some of them at least in the middle of the request
 
 
@@ -88,7 +88,7 @@ def test_a_web_server_killed_whole_comes_back_with_every_answer(place, often, re
     victim, *others = place.people()
     usual, took = usual_seconds(victim), []
     with Crowd(others, think=0.2):
-        for moment in at_moments(often(2, 200), usual):
+        for moment in at_moments(often(2, 100, 200), usual):
             item = victim.form.item
             thread = try_in_background(victim)
             time.sleep(moment)
@@ -100,7 +100,7 @@ def test_a_web_server_killed_whole_comes_back_with_every_answer(place, often, re
             if victim.form.item == item:
                 victim.submit()
     all_is_well(place, [victim, *others], record_property)
-    record_property("repetitions", often(2, 200))
+    record_property("repetitions", often(2, 100, 200))
     assert max(took) < 30
 
 
@@ -109,7 +109,7 @@ def test_an_answer_lost_behind_its_commit_is_told_again_and_stored_once(place, o
     [*others] = place.people(place.names[1:])
     with proxy(place.port) as line, Crowd(others, think=0.2):
         (victim,) = place.people(place.names[:1], port=line.port)
-        n_cut, n = 0, often(6, 200)
+        n_cut, n = 0, often(6, 100, 200)
         for number in range(n):
             item = victim.form.item
             victim.hang_up()

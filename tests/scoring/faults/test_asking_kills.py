@@ -45,7 +45,7 @@ def driver_under_way():
     return Work.objects.get(kind=running.DRIVER, state="running")
 
 
-@pytest.mark.fault(10)
+@pytest.mark.fault(10, times=N_KILLS)
 @pytest.mark.parametrize("point", ASKING_POINTS)
 def test_a_worker_killed_around_a_call_loses_and_doubles_nothing(point):
     with JudgeServer(Act("number", number)) as server:

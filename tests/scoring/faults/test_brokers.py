@@ -96,7 +96,7 @@ def test_a_run_goes_through_on_rabbitmq(point):
 # The broker dies
 
 
-@pytest.mark.fault(9)
+@pytest.mark.fault(9, times=N_KILLS)
 def test_a_redis_killed_with_messages_in_it_and_its_data_gone_loses_no_job(point):
     need("redis")
     with programs.redis() as server, workers(settings.DATA_FOLDER, **point(server.url)) as those:
@@ -181,7 +181,7 @@ def test_a_worker_stopped_during_fifty_running_calls_loses_and_doubles_nothing(p
 AT_ONCE = 6
 
 
-@pytest.mark.fault(11)
+@pytest.mark.fault(11, times=N_KILLS // AT_ONCE)
 @pytest.mark.parametrize("number", STOPS)
 def test_workers_stopped_while_they_judge_lose_and_double_nothing(point, number):
     need("redis")
@@ -218,7 +218,7 @@ def states_of(jobs):
 # Messages that come too often
 
 
-@pytest.mark.fault(12)
+@pytest.mark.fault(12, times=100)
 def test_copies_of_a_message_out_of_order_and_a_week_late_do_nothing(folder):
     messages = settings.BROKER_FOLDER / "messages"
     run = started(30)

@@ -32,7 +32,7 @@ def end_leases(run):
         end_lease(row)
 
 
-@pytest.mark.fault(10)
+@pytest.mark.fault(10, times=N_KILLS)
 @pytest.mark.parametrize("point", POINTS)
 def test_a_worker_killed_at_any_point_loses_and_doubles_nothing(point):
     run, met = started(N_KILLS + 2), set()
@@ -55,7 +55,7 @@ def test_a_worker_killed_at_any_point_loses_and_doubles_nothing(point):
     assert {attempts[pk] for pk in met} == {1 if point == POINTS[2] else 2}
 
 
-@pytest.mark.fault(10)
+@pytest.mark.fault(10, times=5)
 def test_what_killed_workers_held_is_taken_over_by_a_sweep_once_the_lease_is_over():
     lease, n_killed = 5, 5
     run = started(n_killed)
@@ -76,7 +76,7 @@ def test_what_killed_workers_held_is_taken_over_by_a_sweep_once_the_lease_is_ove
     assert tasks.SWEEP_SECONDS < 30
 
 
-@pytest.mark.fault(12)
+@pytest.mark.fault(12, times=N_KILLS)
 def test_a_job_that_is_delivered_many_times_at_once_gets_one_verdict():
     with workers(settings.DATA_FOLDER) as those:
         for _ in range(N_KILLS):
@@ -95,7 +95,7 @@ def test_a_job_that_is_delivered_many_times_at_once_gets_one_verdict():
     assert Verdict.objects.count() == N_KILLS
 
 
-@pytest.mark.fault(13)
+@pytest.mark.fault(13, times=N_KILLS)
 def test_a_sleeper_that_wakes_behind_its_lease_records_nothing():
     with workers(settings.DATA_FOLDER) as those:
         for _ in range(N_KILLS):
@@ -116,7 +116,7 @@ def test_a_sleeper_that_wakes_behind_its_lease_records_nothing():
             assert once_each(run)
 
 
-@pytest.mark.fault(14)
+@pytest.mark.fault(14, times=N_KILLS // 3)
 def test_a_job_that_kills_its_worker_each_time_is_given_up_and_the_others_go_on():
     n_poison = N_KILLS // 3
     run = started(N_KILLS, text="Reply ({number})")
