@@ -79,7 +79,7 @@ def install_missing(may_install, say):
             return
 
 
-UNSAFE = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+UNSAFE = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=250"
 DURABLE = "-c fsync=on -c synchronous_commit=on -c full_page_writes=on"
 
 
