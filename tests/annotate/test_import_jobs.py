@@ -417,7 +417,7 @@ def test_an_import_of_another_project_is_left_alone(cast, monkeypatch):
 
 @pytest.fixture
 def n_many(often):
-    return often(N_MANY, 2 * N_MANY, 1_000_000)
+    return often(N_MANY, N_MANY, 1_000_000)
 
 
 @pytest.mark.fault(29)

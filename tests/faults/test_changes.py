@@ -10,7 +10,7 @@ from tests.faults.test_databases import until_more
 
 @pytest.mark.fault(27)
 def test_what_a_lead_changes_meanwhile_costs_no_answer(make_place, often, record_property, tmp_path):
-    place, n = make_place(), often(2, 10, 30)
+    place, n = make_place(), often(2, 5, 30)
     place.fill(60 + 10 * n, often(5, 5, 50))
     lead = place.inside("lead")
     place.start_web()

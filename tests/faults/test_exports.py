@@ -28,7 +28,7 @@ def is_whole(folder):
 @pytest.mark.prove
 @pytest.mark.fault(28)
 def test_an_export_while_labels_arrive_is_whole_or_not_there(make_place, often, record_property, tmp_path):
-    place, n, n_gathered = make_place(), often(3, 10, 30), often(0, 1_000, 250_000)
+    place, n, n_gathered = make_place(), often(3, 5, 30), often(0, 1_000, 250_000)
     place.fill(80 + 20 * n + n_gathered // 2, N_PEOPLE)
     place.inside("answer_many", n_gathered)
     place.start_web()
