@@ -2,9 +2,9 @@
 
 import logging
 import os
-from importlib import import_module
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 from config.logs import WithoutSecrets
 
@@ -14,5 +14,5 @@ BOUNDED = "-c statement_timeout=60s -c lock_timeout=20s"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("PGOPTIONS", BOUNDED)
 application = get_wsgi_application()
-import_module("config.urls")  # every page is read here once, before workers are made of this process
+_ = get_resolver().url_patterns  # every page is read here once, before workers are made of this process
 logging.getLogger("gunicorn.error").addFilter(WithoutSecrets())  # it logs past Django's settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -139,6 +140,12 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+@cache
+def hints_of(kind: type) -> dict[str, Any]:
+    """Worked out once a type: a report has tens of thousands of figures."""
+    return get_type_hints(kind)
+
+
 def restored(kind: Any, value: Any) -> Any:
     """The value of this type that `plain` gave this of. A category that is no text, number or truth stays its text."""
     if value is None:
@@ -147,7 +154,7 @@ def restored(kind: Any, value: Any) -> Any:
     if origin in (Union, UnionType):
         return restored(next(one for one in inside if one is not type(None)), value)
     if is_dataclass(kind) and isinstance(kind, type):
-        hints = get_type_hints(kind)
+        hints = hints_of(kind)
         return kind(**{one.name: restored(hints[one.name], value[one.name]) for one in fields(kind)})
     if origin is tuple:
         return tuple(restored(inside[0], one) for one in value)

@@ -1,9 +1,8 @@
 """Every route of the resolver, asked by everybody in every way, and what is wrong with the answers.
 
 Every person asks at every address of a route, own, other, ended and malformed, by every method that the route takes;
-these, the other methods, bodies, HX-Request, Accept and query strings are put together so that every two values of two
-axes meet (`pairs.py`). Where the route serves the person, every query string and every body follows, each with and
-without htmx, and every two of their values meet there too.
+where the route serves the person, every query string and every body follows, each with and without htmx. The other
+methods, Accept and whatever is left join in so that every two values of two axes meet (`pairs.py`).
 
 In the full proof everything meets everything where a route serves somebody, and elsewhere all but the query strings,
 which go round: with those too it would be days.
@@ -20,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import unquote, urlencode
 
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse
 from django.test.client import ClientHandler, RequestFactory
@@ -28,7 +28,7 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 from tests.guards.api_crawl import ABSENT, API_AUDIENCE, API_QUERIES, api_bodies_of, api_values_of
 from tests.guards.canary import PASSWORD, Viewer
 from tests.guards.net import Catch
-from tests.guards.pairs import pairwise
+from tests.guards.pairs import Pairs
 from tests.guards.questions import FORM as OWN_FORM
 from tests.guards.world import World, key_of
 
@@ -66,7 +66,16 @@ QUERIES = (
 )
 FORM = "application/x-www-form-urlencoded"
 UNSAFE_SOURCES = ("unsafe-inline", "unsafe-eval")
-BETRAYING_HEADERS = ("ETag", "Last-Modified", "Server-Timing", "X-Powered-By", "Age")
+BETRAYING_HEADERS = ("ETag", "Last-Modified", "Server-Timing", "X-Powered-By", "Age", "Server", "Content-Encoding")
+BETRAYING_HEADERS += ("SourceMap", "X-SourceMap", "Access-Control-Allow-Origin", "Link")
+ALWAYS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""What every answer says, whoever asks for whatever."""
 
 AUDIENCE = {
     "annotate:home": "everybody signed in",
@@ -200,6 +209,7 @@ def values_of(world: World, argument: str) -> dict[str, str]:
         "public_id": {
             **{what: row.public_id for what, row in one_each.items()},
             "rewritten of ana": world.public_id("ana", "rewritten"),
+            **{f"practised of {name}": world.public_id(name, "practice") for name in ("ana", "zoe")},
             "sent back of ana": world.sent_back.public_id,
             **{f"informed of {name}": row.public_id for name, row in world.again.items()},
             **{f"told of {name}": row.public_id for name, row in world.told.items()},
@@ -554,39 +564,48 @@ def settling_bodies(readable) -> dict[str, dict[str, dict[str, str]]]:
 
 Deed = tuple[str, str, dict[str, str]]
 """A method, and the name and the values of what is sent by it."""
-Spot = tuple[str, str, str]
-"""Who, and an address by what it is and as it is."""
+Row = tuple
+"""One value of each axis: who, the address by what it is and as it is, a deed, Accept, htmx, a query string."""
 
 
 def one_by_one(values: Sequence) -> list[tuple[int]]:
     return [(number,) for number in range(len(values))]
 
 
-def numbers_of(deeds: list[Deed], method: str) -> tuple[int, ...]:
-    return tuple(number for number, deed in enumerate(deeds) if deed[0] == method)
+class Axes:
+    """Everything that differs between two requests for a route, and which of it have met."""
 
+    def __init__(self, people: list[str], places: list[tuple[str, str]], deeds: list[Deed]):
+        self.values = (people, places, deeds, ACCEPTS, HTMX, QUERIES)
+        self.pairs = Pairs(tuple(map(len, self.values)))
 
-def met(axes: Sequence[Sequence], begun: Iterable) -> Iterator[tuple]:
-    """Combinations of the values of these axes, of which every two meet."""
-    for row in pairwise(tuple(map(len, axes)), tuple(begun)):
-        yield tuple(axis[number] for axis, number in zip(axes, row, strict=True))
+    def at_all_places(self, methods: Iterable[str]) -> Iterator[Row]:
+        """Everybody at every address by every one of these methods."""
+        people, places, deeds, *others = map(one_by_one, self.values)
+        by_method = [self.numbers_of(method) for method in methods]
+        free = others[:2] if IS_WHOLE else [[None], [None]]
+        begun = itertools.product(people, places, deeds if IS_WHOLE else by_method, *free, [None])
+        return map(self.row, map(self.pairs.fill, begun))
 
+    def where_served(self, spots: Iterable[tuple[str, tuple[str, str], str]]) -> Iterator[Row]:
+        """Reading with every query string, every body with and without htmx; in the full proof everything."""
+        people, places, *_ = self.values
+        for who, place, method in spots:
+            spot = (people.index(who),), (places.index(place),)
+            done, (accept, htmx, query) = self.numbers_of(method), map(one_by_one, self.values[3:])
+            each = [(number,) for number in done]
+            ways = (each, accept, htmx, query) if IS_WHOLE else (each, [None], htmx, [None])
+            ways = ([done], [None], [None], query) if method == "GET" and not IS_WHOLE else ways
+            yield from (self.row(self.pairs.fill((*spot, *way))) for way in itertools.product(*ways))
 
-def ways(answered: Iterable[list[str]], deeds: list[Deed]) -> Iterator[tuple]:
-    """What has to be asked at each spot, as numbers, by the methods that are answered there."""
-    for place, methods in enumerate(answered):
-        for method in dict.fromkeys(methods):
-            yield from ways_at(place, numbers_of(deeds, method), is_read=method in WITHOUT_BODY)
+    def rest(self) -> Iterator[Row]:
+        return map(self.row, self.pairs.rest())
 
+    def row(self, numbers: tuple[int, ...]) -> Row:
+        return tuple(values[number] for values, number in zip(self.values, numbers, strict=True))
 
-def ways_at(place: int, deeds: tuple[int, ...], *, is_read: bool) -> Iterable[tuple]:
-    """Reading with every query string, every body with and without htmx; in the full proof everything."""
-    one_deed, queries, htmx = [(deed,) for deed in deeds], one_by_one(QUERIES), one_by_one(HTMX)
-    if IS_WHOLE:
-        return itertools.product([(place,)], one_deed, one_by_one(ACCEPTS), htmx, queries)
-    if is_read:
-        return (((place,), deeds, None, None, query) for query in queries)
-    return (((place,), deed, None, one, None) for deed in one_deed for one in htmx)
+    def numbers_of(self, method: str) -> tuple[int, ...]:
+        return tuple(number for number, deed in enumerate(self.values[2]) if deed[0] == method)
 
 
 @dataclass(frozen=True)
@@ -713,44 +732,34 @@ class Crawl:
     # What is asked
 
     def crawl(self, route: Route) -> None:
-        served = self.everybody_everywhere(route)
-        if served:
-            self.every_way(route, served)
+        self.everybody_everywhere(route, list(self.world.cookies))
         self.one_404(route)
         if route.is_api:
             self.nobody_by_cookie(route)
 
-    def everybody_everywhere(self, route: Route) -> dict[Spot, list[str]]:
-        """Every person at every address by every method the route takes, and whatever else it takes for every two
-        values to meet. Returns where somebody whom the route serves was answered, and by which methods."""
-        people, places, deeds = list(self.world.cookies), self.places(route), self.deeds(route, METHODS)
-        asked = [numbers_of(deeds, method) for method in route.methods]
-        if IS_WHOLE:
-            begun = itertools.product(*map(one_by_one, (people, places, deeds, ACCEPTS, HTMX)), [None])
-        else:
-            begun = itertools.product(*map(one_by_one, (people, places)), asked, [None], [None], [None])
-        served: dict[Spot, list[str]] = {}
-        for row in met((people, places, deeds, ACCEPTS, HTMX, QUERIES), begun):
-            who, (what, path), (method, body_name, body), accept, htmx, query = row
-            answer = self.ask(Ask(route, who, what, path, method, body_name, body, accept | htmx, query))
-            if method in route.methods and not is_refusal(answer) and self.is_theirs(who, what, route):
-                served.setdefault((who, what, path), []).append(method)
-        return served
+    def everybody_everywhere(self, route: Route, people: list[str]) -> None:
+        """These people at every address by every method the route takes; where it serves them every query string and
+        every body; and what it then takes for every two values of two axes to meet."""
+        axes = Axes(people, self.places(route), self.deeds(route))
+        served: dict[tuple, None] = {}
+        for row in axes.at_all_places(route.methods):
+            who, place, (method, *_), *_ = row
+            is_refused = is_refusal(self.ask_row(route, row))
+            if not is_refused and method in route.methods and self.is_theirs(who, place[0], route):
+                served[who, place, method] = None
+        for row in itertools.chain(axes.where_served(served), axes.rest()):
+            self.ask_row(route, row)
 
-    def every_way(self, route: Route, served: dict[Spot, list[str]]) -> None:
-        """Where the route serves somebody: every query string and every body, each with and without htmx."""
-        answered = {method for methods in served.values() for method in methods}
-        deeds = self.deeds(route, [method for method in route.methods if method in answered])
-        for row in met((list(served), deeds, ACCEPTS, HTMX, QUERIES), ways(served.values(), deeds)):
-            (who, what, path), (method, body_name, body), accept, htmx, query = row
-            self.ask(Ask(route, who, what, path, method, body_name, body, accept | htmx, query))
+    def ask_row(self, route: Route, row: Row) -> HttpResponse:
+        who, (what, path), (method, body_name, body), accept, htmx, query = row
+        return self.ask(Ask(route, who, what, path, method, body_name, body, accept | htmx, query))
 
-    def deeds(self, route: Route, methods: Sequence[str]) -> list[Deed]:
+    def deeds(self, route: Route) -> list[Deed]:
         """Each method with all it can bring: where the route takes it, every body."""
         bodies = list(self.bodies(route).items())
         return [
             (method, *body)
-            for method in methods
+            for method in METHODS
             for body in ([("", {})] if method in WITHOUT_BODY else bodies if method in route.methods else bodies[:1])
         ]
 
@@ -808,7 +817,8 @@ class Crawl:
         if audience == "whose assignment it is":
             # One's own report, sent again because its answer was lost, is answered like the first.
             reported = [f"problem of {who}"] if route.name in REPORTING else []
-            own = [f"open of {who}", f"submitted of {who}", f"rewritten of {who}", f"sent back of {who}", *reported]
+            states = ("open", "submitted", "rewritten", "practised", "sent back")
+            own = [*(f"{state} of {who}" for state in states), *reported]
             own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
             own += [] if route.is_api else [f"{what} whole of {who}" for what in ("waiting", "stored")]
             own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
@@ -890,10 +900,17 @@ def body_of(response: HttpResponse) -> bytes:
 
 
 def wrong_headers(response: HttpResponse) -> Iterator[str]:
-    """No page is kept anywhere, says when or of what it was made, or runs a script that is not a file of ours."""
-    if response.headers.get("Cache-Control") != "no-store":
-        yield f"Cache-Control: {response.headers.get('Cache-Control')}"
+    """No page is kept anywhere, says when or of what it was made, is framed, tells others where one was, is packed or
+    runs a script that is not a file of ours; and no script reads a cookie but the one that it has to send."""
+    for name, value in ALWAYS.items():
+        if response.headers.get(name) != value:
+            yield f"{name}: {response.headers.get(name)}"
     policy = response.headers.get("Content-Security-Policy", "")
     if "default-src 'none'" not in policy or any(word in policy for word in UNSAFE_SOURCES):
         yield f"Content-Security-Policy: {policy or 'none'}"
     yield from (f"{name}: {response.headers[name]}" for name in BETRAYING_HEADERS if name in response.headers)
+    for name, cookie in response.cookies.items():
+        if not cookie.value:  # taken back
+            continue
+        if cookie["samesite"] != "Lax" or bool(cookie["httponly"]) == (name == settings.CSRF_COOKIE_NAME):
+            yield f"cookie {name}: {cookie.OutputString([])}"

@@ -6,7 +6,9 @@ import contextlib
 import gzip
 import hashlib
 import html
+import io
 import re
+import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,8 +82,16 @@ def digests_of(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def unpacked(body: bytes) -> str:
-    with contextlib.suppress(OSError, EOFError, zlib.error):
-        body = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+    """As text, from whatever it is packed in; of a zip the names and all that is in it. Brotli needs no undoing: an
+    answer that says it is encoded is an alarm of its own."""
+    with contextlib.suppress(OSError, EOFError, zlib.error, zipfile.BadZipFile):
+        if body.startswith(b"\x1f\x8b"):
+            body = gzip.decompress(body)
+        elif body.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(io.BytesIO(body)) as file:
+                body = b"\n".join(part for name in file.namelist() for part in (name.encode(), file.read(name)))
+        elif body.startswith(b"\x78"):
+            body = zlib.decompress(body)
     return body.decode("utf-8", "replace")
 
 

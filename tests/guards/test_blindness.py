@@ -3,16 +3,33 @@
 The world is made once and every request undone, so that all tests here ask the same world.
 """
 
+import itertools
+
 import pytest
 from django.conf import settings
 from django.db import transaction
+from django.http import HttpResponse
 from django.urls import path
 
 from annotate import blind
 from annotate.api.authentication import TokenThrottle
 from scoring import comparing
 from tests.guards import canary
-from tests.guards.crawl import AUDIENCE, Ask, Crawl, Route, Stopped, body_of, fingerprint, routes
+from tests.guards.crawl import (
+    ACCEPTS,
+    AUDIENCE,
+    HTMX,
+    PAGE,
+    PIECE,
+    QUERIES,
+    Ask,
+    Crawl,
+    Route,
+    Stopped,
+    body_of,
+    fingerprint,
+    routes,
+)
 from tests.guards.leaks import LEAKS
 from tests.guards.world import PEOPLE, make_world
 
@@ -71,6 +88,43 @@ def test_a_new_route_joins_and_one_that_cannot_be_filled_fails(world):
     assert route == Route("thing", "things/<int:thing_id>/", ("thing_id",))
     with pytest.raises(KeyError, match="thing_id"):
         Crawl(world).crawl(route)
+
+
+class Listening(Crawl):
+    """Serves ana where she is served, and asks nobody."""
+
+    def __init__(self, world):
+        super().__init__(world)
+        self.asked = []
+
+    def ask(self, ask):
+        self.asked.append(ask)
+        return HttpResponse(status=200 if ask.who == "ana" else 404)
+
+
+@pytest.mark.parametrize("name", ["annotate:report_problem", "annotate:home", "annotate:api:draft"])
+def test_every_two_values_of_two_axes_meet(name, world):
+    crawl, route = Listening(world), ROUTES[name]
+    crawl.everybody_everywhere(route, list(PEOPLE))
+    rows = [
+        (ask.who, ask.what, (ask.method, ask.body_name), ask.headers["HTTP_ACCEPT"], len(ask.headers), ask.query)
+        for ask in crawl.asked
+    ]
+    values = [set(axis) for axis in zip(*rows, strict=True)]
+    assert list(map(len, values)) == [
+        *(len(PEOPLE), len(crawl.places(route)), len(crawl.deeds(route)), len(ACCEPTS), len(HTMX), len(QUERIES))
+    ]
+    for a, b in itertools.combinations(range(len(values)), 2):
+        assert {(row[a], row[b]) for row in rows} == set(itertools.product(values[a], values[b]))
+
+
+def test_who_is_served_is_asked_with_every_query_and_every_body(world):
+    crawl, route = Listening(world), ROUTES["annotate:report_problem"]
+    crawl.everybody_everywhere(route, list(PEOPLE))
+    own = [ask for ask in crawl.asked if (ask.who, ask.what) == ("ana", "open of ana")]
+    assert {ask.query for ask in own if ask.method == "GET"} == set(QUERIES)
+    posted = {(ask.body_name, len(ask.headers)) for ask in own if ask.method == "POST"}
+    assert posted == set(itertools.product(crawl.bodies(route), (len(PAGE), len(PIECE))))
 
 
 def test_every_secret_field_of_every_row_holds_a_token_of_its_own(world):

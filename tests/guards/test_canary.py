@@ -4,7 +4,9 @@ import base64
 import gzip
 import hashlib
 import html
+import io
 import json
+import zipfile
 import zlib
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -42,6 +44,14 @@ DRESSED = {
     "base64 of eight letters": base64.b64encode(f"a{TEXT[2:10]}b".encode()).decode(),
     "base64 with its padding escaped": quote(html.escape(base64.b64encode(TEXT.encode()).decode())),
     "hex": TEXT.encode().hex(),
+    "eight letters in hex": TEXT[3:11].encode().hex(),
+    "reversed in base64": base64.b64encode(TEXT[::-1].encode()).decode(),
+    "reversed in capitals": TEXT[::-1].upper(),
+    "capitals in base64": base64.b64encode(TEXT.upper().encode()).decode(),
+    "percent in base64": base64.b64encode("".join(f"%{ord(letter):02x}" for letter in TEXT).encode()).decode(),
+    "base64 in hex": base64.b64encode(TEXT.encode()).hex(),
+    **{f"base64 of eight letters after {n}": base64.b64encode(b"x" * n + TEXT[3:11].encode()).decode() for n in (1, 2)},
+    "a digest in capitals": hashlib.sha256(TEXT.encode()).hexdigest().upper(),
     "hex off by one": f"a{TEXT.encode().hex().upper()}",
     **{f"{name} in hex": hashlib.new(name, TEXT.encode()).hexdigest() for name in ("md5", "sha1", "sha256")},
     **{
@@ -59,8 +69,24 @@ def test_a_token_is_found_in_every_dress(dress):
     body = (
         f'<p data-x="{DRESSED[dress]}">twelve harmless words, a_key=Zm9vYmFyYmF6cXV4 and 0123456789abcdef</p>'.encode()
     )
-    for packed in (body, gzip.compress(body)):
+    for packed in (body, gzip.compress(body), zlib.compress(body), zipped("x.csv", body)):
         assert {catch.token for catch in NET.catch(packed)} == {SECRET}
+
+
+def zipped(name, body):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packing:
+        packing.writestr(name, body)
+    return file.getvalue()
+
+
+def test_a_token_in_the_name_of_a_packed_file_is_found():
+    assert {catch.token for catch in NET.catch(zipped(f"{TEXT}.csv", b"a,b"))} == {SECRET}
+
+
+def test_what_only_looks_packed_is_searched_as_it_is():
+    for beginning in (b"\x1f\x8b", b"PK\x03\x04", b"\x78"):
+        assert {catch.token for catch in NET.catch(beginning + TEXT.encode())} == {SECRET}
 
 
 def test_a_body_without_tokens_is_clean():
