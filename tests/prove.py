@@ -99,7 +99,7 @@ PARTS = (
 def main(words):
     parser = argparse.ArgumentParser("./run prove", description="Prove blindness and durability, row by row.")
     parser.add_argument("--full", action="store_true", help="the sizes of the reliability table; may take a night")
-    parser.add_argument("--keep", type=Path, help="a folder for what each part said; a part that ended is not done again")
+    parser.add_argument("--keep", type=Path, help="a folder for what parts said; one that ended is not done again")
     parser.add_argument("--no-install", action="store_true")
     options = parser.parse_args(words)
     programs.install_missing(not options.no_install, say)
