@@ -99,13 +99,25 @@ def auc_of(rows, name):
     return auc_of_unseen([features for features, _ in rows], [hidden[name] for _, hidden in rows])
 
 
-def test_nothing_beside_the_text_predicts_what_is_hidden(client, material, record_property):
-    rows = looked_at(client, material, ("ana", "ben", "cy", "di"))
+def off_chance(rows):
+    """By secret, how far it lies off chance, where that is further than the bound."""
     assert len(rows) >= N_ASSIGNMENTS
-    for name in ("model", "arm", "known", "judged"):
-        auc = auc_of(rows, name)
-        record_property(f"auc {name}", round(float(auc), 3))
-        assert abs(auc - 0.5) <= BOUND, (name, auc)
+    off = {name: float(auc_of(rows, name)) - 0.5 for name in ("model", "arm", "known", "judged")}
+    return {name: far for name, far in off.items() if abs(far) > BOUND}, off
+
+
+def test_nothing_beside_the_text_predicts_what_is_hidden(client, material, record_property):
+    """Addresses are drawn anew each time, so once in some fifty times one of the four is off by chance: then four other
+    people look, and what tells is off again."""
+    found, off = off_chance(looked_at(client, material, ("ana", "ben", "cy", "di")))
+    for name, far in off.items():
+        record_property(f"auc {name}", round(0.5 + far, 3))
+    if not found:
+        return
+    again, off = off_chance(looked_at(client, material, ("eve", "flo", "gus", "hal")))
+    for name in found:
+        record_property(f"auc {name} again", round(0.5 + off[name], 3))
+    assert not [name for name, far in found.items() if again.get(name, 0) * far > 0], (found, again)
 
 
 # What would tell, planted
