@@ -35,8 +35,8 @@ def load_lines(rows):
     return [
         "## Load",
         "",
-        "Ratios of one run on SQLite. What a row means, and why one is missed, stands in benchmarks/README.md; row 12 is "
-        "benchmarks/asking.py, and 13 a day."
+        "Ratios of one run on SQLite. What a row means, and why one is missed, stands in benchmarks/README.md; row 12 "
+        "is benchmarks/asking.py, and 13 a day."
         if rows
         else "Not measured: it ended before its rows were there.",
         "",
