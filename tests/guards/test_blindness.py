@@ -6,14 +6,10 @@ The world is made once and every request undone, so that all tests here ask the 
 import itertools
 
 import pytest
-from django.conf import settings
-from django.db import transaction
 from django.http import HttpResponse
 from django.urls import path
 
 from annotate import blind
-from annotate.api.authentication import TokenThrottle
-from scoring import comparing
 from tests.guards import canary
 from tests.guards.crawl import (
     ACCEPTS,
@@ -31,20 +27,10 @@ from tests.guards.crawl import (
     routes,
 )
 from tests.guards.leaks import LEAKS
-from tests.guards.world import PEOPLE, make_world
+from tests.guards.world import PEOPLE
 
 pytestmark = pytest.mark.django_db
 ROUTES = {route.name: route for route in routes()}
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
-        patch.setattr(settings, "UPLOADS_FOLDER", tmp_path_factory.mktemp("uploads"))
-        patch.setattr(comparing, "N_RESAMPLES", 20)  # the figures are not what is looked at
-        patch.setattr(TokenThrottle, "allow_request", lambda *asked: True)  # a crawl is no script
-        yield make_world()
-        transaction.set_rollback(True)
 
 
 def said(alarms):

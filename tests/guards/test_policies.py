@@ -14,7 +14,7 @@ from django.urls import reverse
 from tests.factories import make_cast
 from tests.guards.arrows import ROOT
 from tests.guards.crawl import ALWAYS, PAGE, PIECE, Ask, Crawl, is_refusal, wrong_headers
-from tests.guards.test_blindness import ROUTES, said, world  # noqa: F401
+from tests.guards.test_blindness import ROUTES, said
 
 PACKED = {"HTTP_ACCEPT_ENCODING": "gzip, deflate, br, zstd"}
 CONDITIONS = {"HTTP_IF_MODIFIED_SINCE": "Mon, 06 May 2999 07:08:09 GMT", "HTTP_IF_NONE_MATCH": "*"}
@@ -33,7 +33,7 @@ SILENCED = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ROUTES)
-def test_every_answer_has_its_policies(name, world):  # noqa: F811
+def test_every_answer_has_its_policies(name, world):
     """To everybody, at the first address of theirs or at any, for a browser that would take packed and known pages."""
     crawl, route = Crawl(world), ROUTES[name]
     for who in world.cookies:

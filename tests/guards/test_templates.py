@@ -16,7 +16,7 @@ from annotate.errors import TooBusy
 from annotate.kinds.registry import all_kinds
 from tests.guards.arrows import ROOT
 from tests.guards.crawl import AUDIENCE, HTMX, PAGE, PIECE, QUERIES, Ask, Crawl, body_of
-from tests.guards.test_blindness import ROUTES, world  # noqa: F401
+from tests.guards.test_blindness import ROUTES
 from tests.guards.world import key_of
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +117,7 @@ def rendered():
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_failure_says_nothing_of_what_failed(name, world, rendered, monkeypatch):  # noqa: F811
+def test_a_failure_says_nothing_of_what_failed(name, world, rendered, monkeypatch):
     hidden = world.assignments["ana", "second"].item.trace.source_id
     words = f"database or disk is full: {hidden}" if name == "503.html" else hidden
 
@@ -132,7 +132,7 @@ def test_a_failure_says_nothing_of_what_failed(name, world, rendered, monkeypatc
     assert {alarm.kind for alarm in crawl.alarms} <= {"broken"}, crawl.alarms
 
 
-def test_who_is_locked_out_is_told_nothing_else(world, rendered):  # noqa: F811
+def test_who_is_locked_out_is_told_nothing_else(world, rendered):
     crawl, route = Crawl(world), ROUTES["annotate:sign_in"]
     wrong = {"username": world.usernames()["ana"], "password": "not this one"}
     ask = Ask(route, "anonymous", "", route.path([]), "POST", "", wrong)
@@ -144,7 +144,7 @@ def test_who_is_locked_out_is_told_nothing_else(world, rendered):  # noqa: F811
     assert crawl.alarms == []
 
 
-def test_every_template_of_the_blind_is_rendered(world, rendered):  # noqa: F811
+def test_every_template_of_the_blind_is_rendered(world, rendered):
     crawl = Crawl(world)
     lacking = used_by(VIEWS) - set(FAILURES) - {"annotate/locked.html"}
     for ask in itertools.chain(decided(crawl), stored_before_the_end(crawl), asks_of_the_blind(crawl)):
