@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django import template
 
 from scoring.charts import AxisRow, Confusion, axis
+from scoring.method_charts import MethodChart
 
 register = template.Library()
 
@@ -14,6 +15,12 @@ def axis_chart(rows: Sequence[AxisRow], name: str, title: str, about: str) -> di
     """One axis for everybody. `name` tells its parts from those of other charts of the page; `about` says in words
     what is drawn, for who does not see it."""
     return {"chart": axis(rows), "name": name, "title": title, "about": about}
+
+
+@register.inclusion_tag("scoring/_axis.html")
+def method_axis(chart: MethodChart, name: str, about: str) -> dict[str, object]:
+    """The drawing of a table of a method; its names are long and stand above."""
+    return {"chart": chart.axis, "name": f"chart-{name}", "title": chart.title, "about": about, "is_long": True}
 
 
 @register.inclusion_tag("scoring/_confusion.html")
