@@ -17,10 +17,10 @@ def axis_chart(rows: Sequence[AxisRow], name: str, title: str, about: str) -> di
     return {"chart": axis(rows), "name": name, "title": title, "about": about}
 
 
-@register.inclusion_tag("scoring/_axis.html")
-def method_axis(chart: MethodChart, name: str, about: str) -> dict[str, object]:
-    """The drawing of a table of a method; its names are long and stand above."""
-    return {"chart": chart.axis, "name": f"chart-{name}", "title": chart.title, "about": about, "is_long": True}
+@register.inclusion_tag("scoring/_strips.html")
+def method_strips(chart: MethodChart, name: str) -> dict[str, object]:
+    """The drawing of a table of a method, a strip a figure: its names are long, and so are texts that wrap."""
+    return {"chart": chart, "name": f"chart-{name}"}
 
 
 @register.inclusion_tag("scoring/_confusion.html")
