@@ -142,6 +142,32 @@ def marks_since(project: Project, seen: Mapping[str, list[int]]) -> Marks | None
     return marks(project)  # other projects have grown: the next look need not walk over it all again
 
 
+def marks_of_all(projects: Sequence[Project]) -> Marks:
+    """Those of the first under the names of the tables, those of the others under their own id before it."""
+    first, *others = projects
+    found = marks(first)
+    for other in others:
+        found |= {f"{other.pk}/{name}": mark for name, mark in marks(other).items()}
+    return found
+
+
+def marks_of_all_since(projects: Sequence[Project], seen: Mapping[str, list[int]]) -> Marks | None:
+    """None where any of them has something that those seen did not count, or they are other projects by now."""
+    first, *others = projects
+    if len(seen) != len(growing()) * len(projects):
+        return None
+    found = marks_since(first, {name: seen[name] for name in growing()})
+    for other in others:
+        names = [f"{other.pk}/{name}" for name in growing()]
+        if found is None or any(name not in seen for name in names):
+            return None
+        theirs = marks_since(other, {name: seen[f"{other.pk}/{name}"] for name in growing()})
+        if theirs is None:
+            return None
+        found |= {f"{other.pk}/{name}": mark for name, mark in theirs.items()}
+    return found
+
+
 def behind(project: Project, newest: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     """Of each table, from `TAIL` below these ids on: how many rows are of the project, and the newest id of all."""
     found = {}

@@ -30,6 +30,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries"),
         *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
+        "gap_queries",
     )
 )
 ANNOTATE_SERVICES = (
@@ -161,6 +162,7 @@ ROWS = (
         "scoring/models/ or scoring/queries.py",
         (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
+            "scoring/gap_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries")),
         ),
