@@ -80,7 +80,7 @@ def missing_words(facts: ReportFacts) -> Iterator[Words]:
 
 
 JOINS = Joins(
-    version="1",
+    version="2",
     gather=gather,
     label_words=label_words,
     missing_words=missing_words,
