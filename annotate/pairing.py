@@ -1,0 +1,195 @@
+"""Blind pairs: five people read the default or the rewrite of drawn points, each one version of a point, and nobody is
+told that there are two.
+
+It is drawn once. What was drawn stays as it is whoever comes later: who reads what, and how often, is the design.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db import transaction
+
+from annotate import assigning, pair_queries, people
+from annotate.errors import Refused
+from annotate.models import Assigning, Assignment, Event, Item, Membership, PairsDraw, Person, Project
+from annotate.rules.neutral_titles import tells_the_study
+from annotate.rules.pairs import N_SLOTS, Chosen, Reading, Wanted, draw, not_five, plans, readings, slots_of
+from annotate.traces.base import Problem, gettext_noop
+
+KIND = "reply"
+BATCH = 500
+AS_IT_FOLLOWS = Wanted()
+TOLD = 6
+
+
+def draw_pairs(
+    *,
+    lead: Person | None,
+    project: Project,
+    seed: int,
+    codes: Sequence[str] | None = None,
+    wanted: Wanted = AS_IT_FOLLOWS,
+    now: datetime,
+) -> PairsDraw:
+    """Draw collaborations and points, plan who reads which version of them, and let them begin; `lead` is None on the
+    command line, `codes` are of the five where more people annotate. Refused where it was drawn, where somebody has
+    something of the project already, and where what is there cannot hold what is asked for, which is named."""
+    with transaction.atomic():
+        project = people.lock_people(project) if lead is None else people.lock_led(project, lead)
+        if project.closed_at is not None or project.assigning != Assigning.PAIRS or project.kind != KIND:
+            raise Refused(NO_PAIRS_HERE)
+        check_name(project.slug)
+        if pair_queries.draw_of(project) is not None or pair_queries.is_planned(project):
+            raise Refused(DRAWN_ALREADY)
+        there = pair_queries.there_to_draw(project)
+        if there.without_default:
+            raise Refused(no_default(there.without_default))
+        five = chosen(pair_queries.annotators_of(project), codes)
+        check_five(five, project.languages)
+        drawn = draw(there.collaborations, languages=project.languages, seed=seed, wanted=wanted)
+        if isinstance(drawn, Problem):
+            raise Refused(drawn)
+        slots = slots_of(drawn, list(five), seed)
+        if isinstance(slots, Problem):
+            raise Refused(slots)
+        planned = plans(list(readings(drawn, slots)), seed)
+        write_plans(project, five, planned, there.items, now)
+        made = PairsDraw.objects.create(
+            project=project,
+            seed=seed,
+            asked={**asdict(wanted), "codes": sorted(five)},
+            collaborations=told(drawn, slots),
+            person=lead,
+            drawn_at=now,
+        )
+        n_points = sum(len(one.points) for one in drawn)
+        detail = {"seed": seed, "collaborations": len(drawn), "points": n_points, "codes": sorted(five)}
+        Event.objects.create(project=project, person=lead, action="pairs_drawn", detail=detail)
+    return made
+
+
+def check_name(slug: str) -> None:
+    """The name of a project stands in the addresses that its annotators see."""
+    if word := tells_the_study(slug):
+        raise Refused(tells_too_much(word))
+
+
+def chosen(members: Sequence[Membership], codes: Sequence[str] | None) -> dict[str, Membership]:
+    """Those with these codes, or all; refused where a code is none of theirs."""
+    by_code = {one.code: one for one in members}
+    if unknown := [code for code in codes or () if code not in by_code]:
+        raise Refused(unknown_code(unknown[0], list(by_code)))
+    return {code: one for code, one in by_code.items() if codes is None or code in codes}
+
+
+def check_five(five: Mapping[str, Membership], languages: Sequence[str]) -> None:
+    """Every one of them reads everything, or a version would have too few."""
+    if len(five) != N_SLOTS:
+        raise Refused(not_five(list(five)))
+    for code, member in five.items():
+        if missing := [language for language in languages if language not in member.languages]:
+            raise Refused(does_not_read(code, missing[0]))
+
+
+def write_plans(
+    project: Project,
+    five: Mapping[str, Membership],
+    planned: Mapping[str, Sequence[Reading]],
+    items: Mapping[tuple[str, str], int],
+    now: datetime,
+) -> None:
+    """The chosen items are planned from now on, and everybody's first one is open."""
+    round_ = assigning.open_round(project=project, now=now)
+    rows = [
+        Assignment(
+            annotator=five[code],
+            item_id=items[one.point, one.version],
+            round=round_,
+            point=one.point,
+            order=one.order,
+            sequence=one.sequence,
+        )
+        for code, plan in planned.items()
+        for one in plan
+    ]
+    pks = sorted({row.item_id for row in rows})
+    for start in range(0, len(pks), BATCH):
+        Item.objects.filter(pk__in=pks[start : start + BATCH]).update(is_planned=True)
+    Assignment.objects.bulk_create(rows, batch_size=BATCH)
+    for member in five.values():
+        assigning.open_next(annotator_id=member.pk, round_id=round_.pk, ended_id=None, now=None)
+
+
+def told(drawn: Sequence[Chosen], slots: Sequence[Sequence[str]]) -> list[dict[str, object]]:
+    return [
+        {"trace": one.trace, "points": list(one.points), "slots": list(places)}
+        for one, places in zip(drawn, slots, strict=True)
+    ]
+
+
+def remove(project: Project) -> None:
+    """Take a draw away, as part of the caller's transaction, which refuses that where anything was given."""
+    found = pair_queries.draw_of(project)
+    if found is not None:
+        points = [point for one in found.collaborations for point in one["points"]]
+        Item.objects.filter(project=project, point__in=points).update(is_planned=False)
+        found.delete()
+
+
+NO_PAIRS_HERE = Problem(
+    code="no_pairs",
+    field="project",
+    expected=gettext_noop("An open project of replies whose settings say that items are given by pairs."),
+    remedy=gettext_noop("Choose pairs in the settings first; that can be done until the first item was given."),
+)
+DRAWN_ALREADY = Problem(
+    code="drawn_already",
+    field="project",
+    expected=gettext_noop("A project in which nothing was drawn and nobody has an item yet."),
+    remedy=gettext_noop(
+        "Keep this draw. Until somebody has read something it can be taken away by another choice in the settings."
+    ),
+)
+
+
+def tells_too_much(word: str) -> Problem:
+    return Problem(
+        code="name_tells",
+        field="slug",
+        expected=gettext_noop(
+            "A name that says nothing of two versions, as annotators see it in addresses; “%(word)s” does."
+        ),
+        remedy=gettext_noop("Make the project under another name."),
+        params={"word": word},
+    )
+
+
+def unknown_code(code: str, codes: Sequence[str]) -> Problem:
+    return Problem(
+        code="unknown_code",
+        field="annotators",
+        expected=gettext_noop("Codes of people who annotate here (%(allowed)s); “%(code)s” is none."),
+        remedy=gettext_noop("Correct it."),
+        params={"code": code[:40], "allowed": ", ".join(codes)},
+    )
+
+
+def does_not_read(code: str, language: str) -> Problem:
+    return Problem(
+        code="does_not_read",
+        field="annotators",
+        expected=gettext_noop("Five who read every language of the project; %(code)s does not read “%(language)s”."),
+        remedy=gettext_noop("Choose another, or correct what they read."),
+        params={"code": code, "language": language},
+    )
+
+
+def no_default(points: Sequence[str]) -> Problem:
+    return Problem(
+        code="no_default",
+        field="points",
+        expected=gettext_noop("A default text of every point that has a rewrite; %(n)s have none: %(points)s."),
+        remedy=gettext_noop("Publish the texts of the run that wrote them."),
+        params={"n": len(points), "points": ", ".join(points[:TOLD])},
+    )
