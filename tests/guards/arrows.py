@@ -39,7 +39,8 @@ ANNOTATE_SERVICES = (
     *("tokens", "rounds", "qualifying", "pools", "subsets", "pairing", "known_files"),
 )
 SCORING_SERVICES = (
-    *("running", "publishing", "publishing_texts", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
     "prompting",

@@ -1,4 +1,4 @@
-"""Texts that runs wrote come into another project once, without anything that says what wrote them but the private arm."""
+"""Texts that runs wrote come into another project once; what wrote them is said by the private arm alone."""
 
 import json
 from collections import Counter
