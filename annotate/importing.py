@@ -23,11 +23,10 @@ from django.utils import timezone
 
 from annotate import assigning, lead_queries, uploading, work
 from annotate.errors import JobFailed, Refused
-from annotate.models import Event, ImportBatch, Item, Person, Phase, Project, Trace
+from annotate.models import Event, ImportBatch, Person, Phase, Project, Trace
 from annotate.staging import Overtaken, Staging, chunks
 from annotate.traces import base, kept
 from annotate.traces.base import Problem, gettext_noop
-from annotate.traces.identity import content_hash
 from annotate.traces.labels import LabelFile
 from annotate.traces.packed import UnpackCaps
 from annotate.traces.reading import Reading, read_label_file
@@ -379,40 +378,3 @@ def interrupted(file_name: str) -> Problem:
         expected=gettext_noop("One import of a project at a time; this one was ended, or another one began meanwhile."),
         remedy=gettext_noop("Import the file again."),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    n_traces: int
-    n_items: int
-    n_present: int
-
-
-def add_items(*, project, source, traces, by, now):
-    batch = ImportBatch.objects.create(project=project, file_name=source, format="published", person=by)
-    staging = Staging(batch, "main")
-    n_traces = n_items = n_present = 0
-    for trace, items in traces:
-        row = Trace.objects.filter(project=project, format=trace.format, source_id=trace.source_id).first()
-        if row is None:
-            n_traces += 1
-            row = staging.trace_row(trace, content_hash(trace))
-            row.is_staged = False
-            row.save()
-            for message in trace.messages:
-                staging.message_row(row, message).save()
-        assert row.content_hash == content_hash(trace)
-        for one in items:
-            same = {"anchor": one.anchor, "point": one.point, "arm": one.arm}
-            if Item.objects.filter(project=project, trace=row, **same).exists():
-                n_present += 1
-                continue
-            n_items += 1
-            Item.objects.create(
-                project=project, trace=row, anchor=one.anchor, text=one.text, cluster=one.cluster, point=one.point,
-                arm=one.arm, phase=one.phase, origin=one.origin, is_planned=one.is_planned,
-            )
-    batch.state = "visible"
-    batch.save()
-    Event.objects.create(project=project, person=by, action="items_published", detail={"items": n_items})
-    return Added(n_traces, n_items, n_present)

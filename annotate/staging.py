@@ -1,8 +1,6 @@
 """Traces of a file become rows that nobody sees yet; `importing.py` shows them all at once, or removes them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 
@@ -23,19 +21,6 @@ CHUNK_CHARACTERS = 120_000
 NAMES_TOLD, PLACES_TOLD = 5, 10
 """A warning of names that give a model away tells no more of them, and of the places where they stand."""
 NEVER_SKIPPED = WHOLE_FILE | {"import_interrupted"}
-
-
-@dataclass(frozen=True, slots=True)
-class NewItem:
-    anchor: int
-    text: str | None
-    cluster: str
-    point: str | None
-    arm: str = ""
-    phase: str = "main"
-    asked: Any = None
-    origin: Any = None
-    is_planned: bool = True
 
 
 class Overtaken(Exception):

@@ -23,7 +23,6 @@ class Item(models.Model):
     suggestions = models.JSONField(null=True, blank=True)
     suggestions_shown = models.BooleanField(default=True)
     origin = models.JSONField(null=True, blank=True)
-    is_planned = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
