@@ -10,8 +10,9 @@ import hashlib
 import io
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from django.utils import timezone
 
 from annotate import assigning, lead_queries, uploading, work
 from annotate.errors import JobFailed, Refused
-from annotate.models import Event, ImportBatch, Person, Phase, Project, Trace
-from annotate.staging import Overtaken, Staging, chunks
+from annotate.models import Event, File, ImportBatch, Item, Message, Person, Phase, Project, Trace
+from annotate.staging import NewItem, Overtaken, Staging, chunks, file_rows, other_content, published_row
 from annotate.traces import base, kept
 from annotate.traces.base import Problem, gettext_noop
+from annotate.traces.identity import content_hash
 from annotate.traces.labels import LabelFile
 from annotate.traces.packed import UnpackCaps
 from annotate.traces.reading import Reading, read_label_file
@@ -35,6 +37,8 @@ from annotate.traces.tally import Tally
 
 log = logging.getLogger(__name__)
 
+FORMAT = "published"
+"""Of traces that were copied from another project."""
 REMOVED_AT_ONCE = 200
 LEFT_TO_OTHERS, LONGEST_STAND_BACK = 3, 1.0
 
@@ -185,6 +189,86 @@ def read_in(
         except Overtaken:
             staging.tally.add_problem(interrupted(name))
             return finish(staging, reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What publishing added to a project; `n_present` items were there already."""
+
+    n_traces: int
+    n_items: int
+    n_present: int
+
+
+def add_items(
+    *,
+    project: Project,
+    source: str,
+    traces: Sequence[tuple[base.Trace, Sequence[NewItem]]],
+    by: Person | None,
+    now: datetime,
+) -> Added:
+    """Bring copies of traces with their items into a project, all of them or none, and plan what is for people; what is
+    there already stays as it is. `source` says where they come from, as the list of imports shows it.
+
+    Refused where a trace is there with another content. The caller has seen to it that `by` may do so."""
+    with transaction.atomic():
+        project = project_now(project)
+        batch = ImportBatch.objects.create(
+            project=project, file_name=source[-255:], person=by, state=ImportBatch.State.VISIBLE, finished_at=Now()
+        )
+        staging = Staging(batch, Phase.MAIN)
+        rows = trace_rows(staging, [trace for trace, _ in traces])
+        n_traces = sum(row.batch_id == batch.pk for row in rows.values())
+        there = items_there(rows.values())
+        new = {
+            (rows[trace.source_id].pk, item.same_as()): published_row(project, rows[trace.source_id], item)
+            for trace, items in traces
+            for item in items
+            if (rows[trace.source_id].pk, item.same_as()) not in there
+        }
+        Item.objects.bulk_create(new.values())
+        added = Added(n_traces, len(new), sum(len(items) for _, items in traces) - len(new))
+        if not (new or n_traces):
+            batch.delete()
+            return added
+        counts = {"traces": len(traces), "new": n_traces, "items": added.n_items, "present": added.n_present}
+        ImportBatch.objects.filter(pk=batch.pk).update(format=FORMAT, counts=counts)
+        Event.objects.create(
+            project=project, person=by, action="items_published", detail={"batch": batch.pk, "source": source, **counts}
+        )
+        assigning.extend_panel(project=project, now=now)
+    return added
+
+
+def trace_rows(staging: Staging, traces: Sequence[base.Trace]) -> dict[str, Trace]:
+    """The rows of these traces by their source ids, those that were not there made; Refused where one is another."""
+    ids = [trace.source_id for trace in traces]
+    found = Trace.objects.filter(project=staging.project, format=FORMAT, source_id__in=ids, is_staged=False)
+    rows = {row.source_id: row for row in found}
+    for trace in traces:
+        hashed = content_hash(trace)
+        if trace.source_id in rows:
+            if rows[trace.source_id].content_hash != hashed:
+                raise Refused(other_content(trace, rows[trace.source_id].content_hash, hashed))
+            continue
+        row = staging.trace_row(trace, hashed)
+        row.is_staged = False
+        row.save(force_insert=True)
+        Message.objects.bulk_create([staging.message_row(row, message) for message in trace.messages])
+        File.objects.bulk_create(file_rows(row, trace))
+        rows[trace.source_id] = row
+    return rows
+
+
+def items_there(rows: Collection[Trace]) -> set[tuple[int, tuple[object, ...]]]:
+    """The items of these traces, as what they are."""
+    found = Item.objects.filter(trace__in=[row.pk for row in rows])
+    return {
+        (item.trace_id, NewItem(item.anchor or 0, item.text, item.asked, item.point, item.arm).same_as())
+        for item in found.only("trace_id", "anchor", "text", "asked", "point", "arm")
+        if item.trace_id is not None
+    }
 
 
 def project_now(project: Project) -> Project:

@@ -238,7 +238,7 @@ def n_shown(project: Project, *, phases: list[str]) -> int:
 def phase_counts(project: Project) -> list[PhaseCounts]:
     """How far each phase is, in their order: two statements."""
     known = Settlement.objects.filter(item=OuterRef("pk"), how=Settlement.How.KNOWN, is_current=True)
-    items = Item.objects.filter(project=project).exclude(trace__is_staged=True)
+    items = Item.objects.filter(project=project, is_planned=True).exclude(trace__is_staged=True)
     by_phase = items.order_by().values("phase").annotate(n=Count("pk"), known=Count("pk", filter=Exists(known)))
     found = {row["phase"]: row for row in by_phase}
     done = {row.pop("item__phase"): row for row in counts_of_assignments(project)}

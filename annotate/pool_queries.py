@@ -176,7 +176,7 @@ def expired(round_id: int | None = None) -> QuerySet[Assignment]:
 
 def not_pooled(project_id: int) -> list[PlannedItem]:
     """Visible items of a project that are not in its pool yet: one statement."""
-    rows = Item.objects.filter(project=project_id, trace__is_staged=False, pool=None)
+    rows = Item.objects.filter(project=project_id, trace__is_staged=False, is_planned=True, pool=None)
     values = rows.values_list("pk", "trace_id", "anchor", "phase", "trace__language")
     return [PlannedItem(*row) for row in values.iterator(chunk_size=5000)]
 

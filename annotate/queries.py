@@ -590,9 +590,8 @@ def plannable_items(project_id, membership_id) -> list[PlannedItem]:
     drawn = SubsetItem.objects.filter(item=OuterRef("pk"), annotator=membership_id)
     is_theirs = ~Q(phase=Phase.MAIN) | ~Q(project__assigning=Assigning.SUBSETS) | Exists(drawn)
     is_given = ~Q(project__assigning=Assigning.PAIRS)
-    rows = Item.objects.filter(
-        ~Exists(has_it), is_theirs, is_given, project=project_id, trace__is_staged=False
-    ).values_list("pk", "trace_id", "anchor", "phase", "trace__language")
+    there = Item.objects.filter(is_given, project=project_id, trace__is_staged=False, is_planned=True)
+    rows = there.filter(~Exists(has_it), is_theirs).values_list("pk", "trace_id", "anchor", "phase", "trace__language")
     return [PlannedItem(*row) for row in rows.iterator(chunk_size=5000)]
 
 

@@ -80,7 +80,7 @@ def settled(project: Project, *protocols: int) -> Iterator[tuple[int, dict[str, 
     return rows.iterator(chunk_size=CHUNK)
 
 
-SOURCE = ("trace__format", "trace__source_id", "trace__content_hash", "anchor", "text", "recorded")
+SOURCE = ("trace__format", "trace__source_id", "trace__content_hash", "anchor", "text", "asked", "recorded")
 GROUPED = ("cluster", "trace__area", "trace__language")
 
 
@@ -92,16 +92,16 @@ def recorded_text(item: str = "") -> Subquery:
 
 def source_of(row: Sequence[Any]) -> tuple[Source, str]:
     """Where an item comes from, and the text that was judged: its own, else the recorded one."""
-    format, id_, trace_hash, anchor, own, recorded, cluster, area, language = row
+    format, id_, trace_hash, anchor, own, asked, recorded, cluster, area, language = row
     text = own if own is not None else recorded or ""
     return Source(
-        format or "", id_ or "", trace_hash or "", anchor, text_hash(text), cluster, area or "", language or ""
+        format or "", id_ or "", trace_hash or "", anchor, text_hash(text, asked), cluster, area or "", language or ""
     ), text
 
 
 def sources(project: Project) -> Generator[tuple[int, Source], None, None]:
-    """Every visible item of the main phase, by item: one statement."""
-    items = Item.objects.filter(project=project, phase=Phase.MAIN).exclude(trace__is_staged=True)
+    """Every visible item of the main phase that people are to label, by item: one statement."""
+    items = Item.objects.filter(project=project, phase=Phase.MAIN, is_planned=True).exclude(trace__is_staged=True)
     rows = items.annotate(recorded=recorded_text()).order_by("pk").values_list("pk", *SOURCE, *GROUPED)
     return ((pk, source_of(row)[0]) for pk, *row in rows.iterator(chunk_size=500))
 
@@ -192,7 +192,8 @@ def left_out(project: Project, *protocols: int) -> dict[str, int]:
         state=Assignment.State.PROBLEM,
         round__purpose__in=RATING_ROUNDS,
     ).count()
-    items = Item.objects.filter(project=project, phase=Phase.MAIN).exclude(trace__is_staged=True).count()
+    planned = Item.objects.filter(project=project, phase=Phase.MAIN, is_planned=True)
+    items = planned.exclude(trace__is_staged=True).count()
     return {"n_items_there": items, "problem_reported": problems, **labels}
 
 

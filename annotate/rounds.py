@@ -118,7 +118,7 @@ def chosen_pairs(project: Project, which: str, phase: str) -> dict[int, list[Pla
         for item, labels in labels_by_item(project, phase)
         if is_chosen(which, labels, raters=raters, same=same)
     }
-    items = Item.objects.filter(project=project, phase=phase).select_related("trace")
+    items = Item.objects.filter(project=project, phase=phase, is_planned=True).select_related("trace")
     found: dict[int, list[PlannedItem]] = {}
     for item in items.order_by("pk").iterator(chunk_size=500):
         for member in whose.get(item.pk, ()):

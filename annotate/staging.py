@@ -1,19 +1,43 @@
 """Traces of a file become rows that nobody sees yet; `importing.py` shows them all at once, or removes them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
 from annotate.kinds.registry import kind_of
-from annotate.models import File, ImportBatch, Item, Message, Phase, Trace
+from annotate.models import File, ImportBatch, Item, Message, Phase, Project, Trace
 from annotate.rules.left_off import is_left_off
 from annotate.rules.requester_view import TextBesideCalls, seen_by_requester, visible_texts
 from annotate.rules.vendor_names import vendor_names
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from annotate.traces.identity import content_hash, n_characters
+from annotate.traces.identity import canonical_json, content_hash, n_characters
 from annotate.traces.reading import WHOLE_FILE
 from annotate.traces.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """An item that a published text or question becomes, at a message of its trace (`anchor`). `text` is set where it
+    was written for the item, `asked` where its kind asks another thing of each; `point` and `arm` where it is one of
+    several texts of a point. `arm` and `origin` are private. One that is not planned is there for judges alone."""
+
+    anchor: int
+    text: str | None = None
+    asked: Mapping[str, Any] | None = None
+    point: str | None = None
+    arm: str = ""
+    origin: Mapping[str, Any] | None = None
+    phase: str = Phase.MAIN
+    is_planned: bool = True
+
+    def same_as(self) -> tuple[object, ...]:
+        """What makes it the same item of a trace again."""
+        asked = None if self.asked is None else canonical_json(self.asked)
+        return self.anchor, self.text, asked, self.point, self.arm
+
 
 CHUNK_TRACES = 20
 CHUNK_CHARACTERS = 120_000
@@ -153,6 +177,22 @@ class Staging:
             )
             for anchor in anchors
         ]
+
+
+def published_row(project: Project, trace: Trace, new: NewItem) -> Item:
+    return Item(
+        project=project,
+        trace=trace,
+        anchor=new.anchor,
+        text=new.text,
+        cluster=trace.cluster,
+        point=new.point,
+        arm=new.arm,
+        phase=new.phase,
+        asked=None if new.asked is None else dict(new.asked),
+        origin=None if new.origin is None else dict(new.origin),
+        is_planned=new.is_planned,
+    )
 
 
 def file_rows(row: Trace, trace: base.Trace) -> list[File]:

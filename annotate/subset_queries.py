@@ -26,7 +26,7 @@ class FoundTrace:
 
 def traces_to_draw(project: Project) -> list[FoundTrace]:
     """One statement."""
-    main = Item.objects.filter(trace=OuterRef("pk"), phase=Phase.MAIN)
+    main = Item.objects.filter(trace=OuterRef("pk"), phase=Phase.MAIN, is_planned=True)
     traces = Trace.objects.filter(Exists(main), project=project, is_staged=False).order_by("pk")
     rows = traces.values_list("pk", "area", "language", *SUCCESS)
     return [

@@ -140,7 +140,7 @@ def remove(project: Project) -> None:
 def write_down(drawn: Drawn, members: Sequence[Membership]) -> None:
     whose = {trace: one for one in members for trace in drawn.unique[one.code]}
     common, rows = set(drawn.common), []
-    items = Item.objects.filter(project=members[0].project_id, phase=Phase.MAIN).order_by("pk")
+    items = Item.objects.filter(project=members[0].project_id, phase=Phase.MAIN, is_planned=True).order_by("pk")
     for item, trace in items.values_list("pk", "trace"):
         if trace in common:
             rows += [SubsetItem(annotator=one, item_id=item, is_common=True) for one in members]

@@ -19,6 +19,8 @@ ROW, TOP, BOTTOM = 48, 8, 28
 """Pixels of a row, above the first and below the last, where the axis is numbered."""
 CLOSE, WIDE = Decimal("0.2"), Decimal("0.5")
 """Between ticks; wide once the axis reaches far below chance."""
+STEPS = (Decimal("0.02"), Decimal("0.05"), Decimal("0.1"), CLOSE, WIDE)
+"""Between ticks of differences."""
 MAX_CLOSE = 8
 """More of them would touch each other on a phone."""
 HEATS = 8
@@ -39,6 +41,10 @@ class AxisRow:
     words: str
     url: str = ""
     note: str = ""
+
+
+Scaled = Literal["chance", "share", "difference"]
+"""What an axis runs over: from chance to 1, all of 0 to 100 %, or percentage points on both sides of no difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +89,28 @@ class Axis:
         return [(", ".join(those), note) for note, those in names.items()]
 
 
-def axis(rows: Sequence[AxisRow]) -> Axis:
-    """One axis for everybody, from 0 (chance) or the tick below the lowest value or interval, up to 1."""
+def axis(rows: Sequence[AxisRow], scaled: Scaled = "chance") -> Axis:
+    """One axis for everybody, from 0 (chance) or the tick below the lowest value or interval, up to 1; of differences
+    only as far as they go."""
     drawn = [row for row in rows if row.value is not None]
     ends = [end for row in drawn for end in (row.value, row.low, row.high) if end is not None]
-    ticks = ticks_over(min(ends, default=0.0), max(ends, default=1.0))
+    if scaled == "difference":
+        ticks = ticks_about_zero(min(ends, default=0.0), max(ends, default=0.0))
+    else:
+        ticks = ticks_over(min(ends, default=0.0), max(ends, default=1.0))
     scale = Scale(float(ticks[0]), float(ticks[-1]))
     floor = TOP + ROW * len(drawn)
     return Axis(
         height=floor + BOTTOM,
         floor=floor,
-        ticks=tuple(Tick(scale.place(float(tick)), number_words(tick), is_chance=tick == 0) for tick in ticks),
+        ticks=tuple(
+            Tick(
+                scale.place(float(tick)),
+                number_words(tick) if scaled == "chance" else number_words(100 * tick),
+                is_chance=tick == 0,
+            )
+            for tick in ticks
+        ),
         dots=tuple(dot(row, scale, TOP + ROW * position) for position, row in enumerate(drawn)),
         sentences=tuple(row for row in rows if row.value is None),
     )
@@ -117,6 +134,18 @@ def ticks_over(low: float, high: float) -> list[Decimal]:
         last = max(int(1 / step), math.ceil(high / float(step) - 1e-9))
         if last - first <= MAX_CLOSE or step == WIDE:
             break
+    return [step * place for place in range(first, last + 1)]
+
+
+def ticks_about_zero(low: float, high: float) -> list[Decimal]:
+    """Even ticks that take in 0 and both ends, as close as fits."""
+    for step in STEPS:
+        first = min(0, math.floor(low / float(step) + 1e-9))
+        last = max(0, math.ceil(high / float(step) - 1e-9))
+        if last - first <= MAX_CLOSE:
+            break
+    if last == first:
+        last += 1
     return [step * place for place in range(first, last + 1)]
 
 

@@ -26,6 +26,7 @@ def estimate_run(
     judge: str,
     endpoint: Endpoint | str,
     phases: Sequence[str] = ("main",),
+    settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
     reuse: bool = True,
@@ -38,13 +39,13 @@ def estimate_run(
         raise Refused(running.ASKS_NOBODY)
     running.check_samples(n_samples)
     row = running.endpoint_of(project, endpoint)
-    settings = running.settings_for(spec, running.with_endpoint({}, Asking(row)))
+    complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
     chosen = running.chosen_items(project, running.known_phases(phases), items)
     versions = versions_of(spec, project)
     requests = [
         request
         for item in spread(chosen, MOST_LOOKED_AT)
-        if (request := first_request(project, spec, settings, versions, item)) is not None
+        if (request := first_request(project, spec, complete, versions, item)) is not None
     ]
     hashes = [llm.hash_of(request) for request in requests]
     stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse else set()

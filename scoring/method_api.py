@@ -10,7 +10,8 @@ from annotate.api.reading import Query
 from annotate.errors import Refused
 from scoring.api import PartialRaterSerializer
 from scoring.comparing import PHASES
-from scoring.method_reports import as_plain, shown_method
+from scoring.method_paragraph import report_json
+from scoring.method_reports import shown_method
 
 HIGHEST = 2**31 - 1
 
@@ -78,6 +79,9 @@ class MethodReportSerializer(serializers.Serializer):
     n_records = serializers.DictField(child=serializers.IntegerField())
     notes = serializers.ListField(child=serializers.CharField())
     tables = MethodTableSerializer(many=True)
+    paragraphs = serializers.DictField(
+        child=serializers.CharField(), help_text="For the methods section of a paper, by language."
+    )
 
 
 @operation(
@@ -91,7 +95,7 @@ class MethodReportSerializer(serializers.Serializer):
 def show_method_report(request, project, query):
     """409 for a kind without a method, and where the stored rows make no records."""
     try:
-        return as_plain(shown_method(led_project(request, project), **query))
+        return report_json(shown_method(led_project(request, project), **query))
     except Refused as refusal:
         status = 400 if refusal.problem.field in query else 409
         raise BadRequest(refusal.problem, status=status) from None

@@ -16,7 +16,8 @@ from annotate.views.project import led_project, title_of
 from scoring import report_queries
 from scoring.comparing import PHASES, schemas_of
 from scoring.method_joins import joins_of
-from scoring.method_reports import ShownMethod, as_plain, shown_method
+from scoring.method_paragraph import paragraphs, report_json
+from scoring.method_reports import ShownMethod, shown_method
 from scoring.method_words import csv_rows, method_words
 from scoring.methods.tables import method_of_kind
 from scoring.views import number_in
@@ -78,6 +79,7 @@ def report_page(project: Project, shown: ShownMethod) -> dict[str, object]:
     facts = shown.row.settings["facts"]
     return {
         "said": method_words(shown.report, method_of_kind(project.kind), project.slug),
+        "paragraphs": paragraphs(shown.report, method_of_kind(project.kind)),
         "row": shown.row,
         "runs": [one["run"]["number"] for one in facts["judges"] if one["run"]],
     }
@@ -96,7 +98,7 @@ def file_of(request, slug) -> ShownMethod:
 def method_json(request, project):
     """What `manage.py report METHOD PROJECT --json` prints."""
     shown = file_of(request, project)
-    text = json.dumps(as_plain(shown), ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(report_json(shown), ensure_ascii=False, allow_nan=False) + "\n"
     return as_file(text, "application/json; charset=utf-8", f"{project}-{shown.report.method}.json")
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotate.rules.csv_cells import cell
 from annotate.rules.figure_words import REASONS
+from scoring.method_charts import MethodChart, drawn_rows, method_chart
 from scoring.methods.tables import UNITS, Grid, Method, MethodReport, Row, Table, Words, by_words, words_of
 from scoring.stats.results import plain
 from scoring.words import Column, FigureTable, interval_title, notes, shown
@@ -23,6 +24,7 @@ class TableWords:
     title: str
     table: FigureTable
     notes: tuple[str, ...]
+    chart: MethodChart | None = None
 
     def cells(self) -> list[tuple[tuple[str, Column], ...]]:
         return self.table.cells()
@@ -59,6 +61,7 @@ def method_words(report: MethodReport, method: Method, file: str) -> MethodWords
                 words_of(one.title, gettext),
                 grid_table(one) if isinstance(one, Grid) else figure_table(one),
                 tuple(words_of(note, gettext) for note in one.notes),
+                method_chart(one, [chart_words(row) for row in drawn_rows(one)]),
             )
             for one in report.tables
         ),
@@ -117,6 +120,13 @@ def interval_words(row: Row) -> str:
     if row.figure.value is None or not row.figure.interval_reason:
         return ""
     return reason_words(row.figure.interval_reason)
+
+
+def chart_words(row: Row) -> tuple[str, str, str]:
+    """What stands beside a dot: its value, its interval, and why it has none."""
+    has_interval = row.figure.interval is not None
+    said = interval_words(row)
+    return value_words(row), said if has_interval else "", "" if has_interval else said
 
 
 def in_unit(value: float, name: str) -> str:

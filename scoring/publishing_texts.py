@@ -29,7 +29,6 @@ from scoring.reply_records import arm_of
 
 WRITER, REWRITER = JUDGES = ("writer", "rewriter")
 DEFAULT, REWRITE = "default", "rewrite"
-FORMAT = "published"
 KIND = "reply"
 TOLD = 6
 
@@ -118,7 +117,7 @@ def copies(target: Project, found: Sequence[ArmText]) -> list[tuple[base.Trace, 
     of_trace: dict[int, list[ArmText]] = defaultdict(list)
     for one in found:
         of_trace[one.text.trace].append(one)
-    ends = publishing_queries.ends_of_traces(target, {one.text.source_id for one in found}, FORMAT)
+    ends = publishing_queries.ends_of_traces(target, {one.text.source_id for one in found}, importing.FORMAT)
     copied = []
     for row in publishing_queries.traces_called(of_trace):
         texts = sorted(of_trace[row.pk], key=lambda one: (one.text.anchor, one.point, one.arm))
@@ -126,7 +125,7 @@ def copies(target: Project, found: Sequence[ArmText]) -> list[tuple[base.Trace, 
         if last > ends.get(row.source_id, last):
             raise Refused(ends_before(row.source_id))
         last = ends.get(row.source_id, last)
-        copied.append((copy_of(row, last), [new_item(row, one) for one in texts]))
+        copied.append((copy_of(row, last), [new_item(one) for one in texts]))
     return copied
 
 
@@ -136,7 +135,7 @@ def copy_of(row: publishing_queries.SourceTrace, last: int) -> base.Trace:
     told = {"model": name_among(row.models), "family": name_among(row.families)}
     return base.Trace(
         source_id=row.source_id,
-        format=FORMAT,
+        format=importing.FORMAT,
         messages=tuple(message for message in whole.messages if message.index <= last),
         files=tuple(file for file in whole.files if file.available_from < last),
         language=row.language,
@@ -146,15 +145,12 @@ def copy_of(row: publishing_queries.SourceTrace, last: int) -> base.Trace:
     )
 
 
-def new_item(row: publishing_queries.SourceTrace, one: ArmText) -> NewItem:
+def new_item(one: ArmText) -> NewItem:
     return NewItem(
         anchor=one.text.anchor,
         text=one.text.text,
-        cluster=row.cluster,
         point=one.point,
         arm=one.arm,
-        phase="main",
-        asked=None,
         origin={"run": one.text.run.pk, "item": one.text.item, "sample": one.text.sample},
         is_planned=False,
     )

@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 from annotate.errors import Refused
 from annotate.models import Phase
 from scoring.asking import BAD_CAP, Cap
+from scoring.judges.base import JudgeSpec, SettingField
+from scoring.judges.registry import all_judges
 from scoring.running import MOST_SAMPLES
 
 WHOLE = re.compile(r"[0-9]{1,18}")
@@ -15,13 +17,42 @@ WHOLE = re.compile(r"[0-9]{1,18}")
 def chosen_from(given) -> dict[str, object]:
     """Judge, endpoint, phases, samples and whether recorded answers are used, from a form or the query it leads to."""
     samples = given.get("n_samples", "1")
+    spec = all_judges().get(given.get("judge", ""))
     return {
         "judge": given.get("judge", ""),
         "endpoint": given.get("endpoint", ""),
         "phases": [phase for phase in given.getlist("phases") if phase in Phase.values],
         "n_samples": int(samples) if WHOLE.fullmatch(samples) and int(samples) <= MOST_SAMPLES else 0,
         "reuse": given.get("reuse", "yes") == "yes",
+        "settings": own_settings(spec, given) if spec else {},
     }
+
+
+def own_settings(spec: JudgeSpec, given) -> dict[str, object]:
+    """Those that were filled in, as the judge reads them; what makes no sense goes to the judge as it is, to be
+    refused by name."""
+    said = {field.name: given.get(f"set-{field.name}", "").strip() for field in spec.fields}
+    return {field.name: value_of(field, said[field.name]) for field in spec.fields if said[field.name]}
+
+
+def value_of(field: SettingField, word: str) -> object:
+    if field.kind == "truth":
+        return {"yes": True, "no": False}.get(word, word)
+    return int(word) if field.kind == "whole" and WHOLE.fullmatch(word) else word
+
+
+def asked_fields(spec: JudgeSpec, chosen) -> list[dict[str, object]]:
+    """The settings of a judge as the page asks for them, with what is chosen."""
+    return [
+        {"field": field, "name": f"set-{field.name}", "value": word_of(chosen["settings"].get(field.name))}
+        for field in spec.fields
+    ]
+
+
+def word_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
 
 
 def query_of(chosen) -> str:

@@ -19,7 +19,7 @@ from scoring import call_queries, endpoint_queries, estimating, queries, running
 from scoring.asking import Cap, proposed_cap
 from scoring.judges.registry import all_judges, judges_for
 from scoring.models import Call, Endpoint, Run
-from scoring.run_forms import cap_from, chosen_from, query_of
+from scoring.run_forms import asked_fields, cap_from, chosen_from, query_of
 from scoring.running import Asking, RunProgress
 
 N_RUNS, N_DEAD = 25, 50
@@ -91,6 +91,7 @@ def start_run(request, project):
             project=project,
             judge=chosen["judge"],
             phases=chosen["phases"],
+            settings=chosen["settings"],
             n_samples=chosen["n_samples"],
             asking=asking,
         )
@@ -115,20 +116,25 @@ def plan_run(request, project):
 
 def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | None = None) -> HttpResponse:
     """The page with the estimate and the caps; what does not go is said above the form that it was chosen in."""
+    estimate, spec = None, all_judges().get(chosen["judge"])
     try:
         estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
-        context = runs_page(project, problem=refusal.problem, chosen=chosen)
-        return render(request, "scoring/list_runs.html", context, status=422)
+        if spec is None or refusal.problem.field not in {field.name for field in spec.fields}:
+            context = runs_page(project, problem=refusal.problem, chosen=chosen)
+            return render(request, "scoring/list_runs.html", context, status=422)
+        problem = refusal.problem
     names = ("cap_calls", "cap_tokens", "cap_cost")
-    caps = {name: posted.get(name, "") for name in names} if posted else {"cap_calls": proposed_cap(estimate)}
+    proposed = {"cap_calls": proposed_cap(estimate)} if estimate else {}
+    caps = {name: posted.get(name, "") for name in names} if posted else proposed
     titles = dict(Phase.choices)
     context = {
         "project": project,
         "title": title_of(project),
-        "spec": all_judges()[chosen["judge"]],
+        "spec": spec,
+        "fields": asked_fields(spec, chosen) if spec else [],
         "chosen": chosen,
         "phases": ", ".join(str(titles[phase]) for phase in chosen["phases"]),
         "estimate": estimate,

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0013_tmp'),
+        ('annotate', '0013_what_items_ask'),
     ]
 
     operations = [

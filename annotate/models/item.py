@@ -10,7 +10,8 @@ from annotate.models.trace import Trace
 class Item(models.Model):
     """One thing shown for judgement. `text` is set only where it was written for the item, else the trace has it.
     `suggestions` are what the rules of its kind found when it was made; those that are not shown tell afterwards how
-    far the shown ones move labels."""
+    far the shown ones move labels. `asked` is what the item asks beside its text, where its kind asks another thing of
+    each. One that is not planned is there for judges alone, until it is."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="items")
     trace = models.ForeignKey(Trace, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
@@ -22,7 +23,9 @@ class Item(models.Model):
     phase = models.CharField(max_length=10, choices=Phase, default=Phase.MAIN)
     suggestions = models.JSONField(null=True, blank=True)
     suggestions_shown = models.BooleanField(default=True)
+    asked = models.JSONField(null=True, blank=True)
     origin = models.JSONField(null=True, blank=True)
+    is_planned = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -30,9 +30,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def text_hash(text: str) -> str:
-    """Of the text that was judged, in the form in which offsets count."""
-    return digest(canonical(text))
+def text_hash(text: str, asked: Mapping[str, Any] | None = None) -> str:
+    """Of the text that was judged, in the form in which offsets count, and of what was asked about it where its kind
+    asks another thing of each item."""
+    said = canonical(text)
+    return digest(said if asked is None else f"{said}\n{canonical_line(asked)}")
 
 
 @dataclass(frozen=True, slots=True)

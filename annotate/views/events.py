@@ -29,6 +29,7 @@ ACTIONS = {
     "overlap_added": gettext_noop("Items were opened to more people"),
     "upload_received": gettext_noop("A file was uploaded"),
     "traces_imported": gettext_noop("Traces were brought in"),
+    "items_published": gettext_noop("Items were published from another project"),
     "import_tried_again": gettext_noop("An import was begun again"),
     "problem_given_back": gettext_noop("A reported item was given back"),
     "invite_made": gettext_noop("An invitation was made"),

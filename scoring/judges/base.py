@@ -113,6 +113,18 @@ def unknown_setting(name: str, known: tuple[str, ...]) -> Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingField:
+    """A setting of a judge's own as a page asks for it: by a choice of values, a whole number, or yes and no. Titles
+    and hints are message ids; what is left empty is as the judge has it."""
+
+    name: str
+    title: str
+    kind: Literal["choice", "whole", "truth"]
+    choices: tuple[tuple[str, str], ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeSpec:
     """One judge as the rest of the product knows it. `title` and `describe` are message ids; `version` changes with
     everything that may change a verdict."""
@@ -134,6 +146,8 @@ class JudgeSpec:
     read_settings: Callable[[Mapping[str, Any]], dict[str, Any]] = no_settings
     """The complete settings, as they are stored with the judge, from those that somebody gave; raises SettingsError.
     Complete ones come back as they are."""
+    fields: tuple[SettingField, ...] = ()
+    """Which of its settings pages ask for; the command and the API take all of them."""
     asks: bool = False
     """Whether it asks a model. Its settings then name the endpoint as `read_endpoint` has it."""
     prompts: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from annotate.kinds.base import Finding
 from annotate.rules.quotes import canonical
 from annotate.rules.requester_view import TextBesideCalls, WorkRecord, requester_view, work_record
 from annotate.traces.base import Problem, Trace, gettext_noop
-from scoring.judges.base import Answer, Ask, JudgeSpec, SettingsError, read_endpoint, refuse_unknown
+from scoring.judges.base import Answer, Ask, JudgeSpec, SettingField, SettingsError, read_endpoint, refuse_unknown
 from scoring.judges.raw_answers import Again, GivenUp, UnusableError, entries, is_copied, members, usable, value_of
 from scoring.judges.shown_texts import NOTHING, prompt_language
 from scoring.judges.steering import steers
@@ -129,6 +129,11 @@ JUDGE = JudgeSpec(
     step=step,
     settings=own_settings({}),
     read_settings=read_settings,
+    fields=(
+        SettingField(
+            "include_memory", gettext_noop("The work record holds the project memory of later sessions"), "truth"
+        ),
+    ),
     asks=True,
     prompts=("checker",),
     gives_labels=False,

@@ -21,6 +21,7 @@ from scoring.judges.base import (
     Ask,
     JudgeSpec,
     ReplyView,
+    SettingField,
     SettingsError,
     read_endpoint,
     refuse_unknown,
@@ -213,6 +214,17 @@ JUDGE = JudgeSpec(
     step=step,
     settings=own_settings({}),
     read_settings=read_settings,
+    fields=(
+        SettingField(
+            "scopes",
+            gettext_noop("How it reads for the answers to its questions"),
+            "choice",
+            (
+                ("in_order", gettext_noop("step by step, reading on")),
+                ("single_pass", gettext_noop("once, with everything at hand")),
+            ),
+        ),
+    ),
     asks=True,
     prompts=("reader.questions", "reader.answers"),
 )

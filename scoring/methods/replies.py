@@ -14,6 +14,7 @@ from scoring.methods.replies_points import checker_plan, point_plans
 from scoring.methods.replies_read import Texts, texts_of
 from scoring.methods.replies_reader import reader_plans, work_plans
 from scoring.methods.replies_schema import SCHEMA
+from scoring.methods.replies_sentences import SENTENCES
 from scoring.methods.replies_standing import standing_plans
 from scoring.methods.tables import Method, MethodReport, Parameter, drawing_of, drawn
 
@@ -85,4 +86,4 @@ def report(records: Records, settings: Mapping[str, Any]) -> MethodReport:
     return MethodReport(METHOD.name, METHOD.title, settings, drawn(plans, drawing_of(settings, CLUSTER)), NOTES)
 
 
-METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS, kind="reply", joins="reply_joins")
+METHOD = Method("replies", TITLE, SCHEMA, report, PARAMETERS, kind="reply", joins="reply_joins", sentences=SENTENCES)

@@ -264,6 +264,8 @@ class Method:
     parameters: tuple[Parameter, ...] = ()
     kind: str = ""
     joins: str = ""
+    sentences: tuple[Any, ...] = ()
+    """What a paper would say of it (`paragraphs.py`)."""
 
     def all_parameters(self) -> tuple[Parameter, ...]:
         own = {one.name for one in self.parameters}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django import template
 
 from scoring.charts import AxisRow, Confusion, axis
+from scoring.method_charts import MethodChart
 
 register = template.Library()
 
@@ -14,6 +15,12 @@ def axis_chart(rows: Sequence[AxisRow], name: str, title: str, about: str) -> di
     """One axis for everybody. `name` tells its parts from those of other charts of the page; `about` says in words
     what is drawn, for who does not see it."""
     return {"chart": axis(rows), "name": name, "title": title, "about": about}
+
+
+@register.inclusion_tag("scoring/_strips.html")
+def method_strips(chart: MethodChart, name: str) -> dict[str, object]:
+    """The drawing of a table of a method, a strip a figure: its names are long, and so are texts that wrap."""
+    return {"chart": chart, "name": f"chart-{name}"}
 
 
 @register.inclusion_tag("scoring/_confusion.html")

@@ -208,7 +208,10 @@ ROWS = (
     Row(
         "templatetags/, which get values",
         ("scoring/templatetags/*",),
-        ("django", *PURE_KINDS, "scoring.stats", "scoring.methods", "scoring.words", "scoring.charts"),
+        (
+            *("django", *PURE_KINDS, "scoring.stats", "scoring.methods"),
+            *("scoring.words", "scoring.charts", "scoring.method_charts"),
+        ),
     ),
     Row(
         "a view, form, command or task of annotate",
@@ -230,6 +233,7 @@ ROWS = (
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
+            *files("scoring", ("method_charts", "method_paragraph")),
         ),
         (ANYTHING,),
         ("config",),

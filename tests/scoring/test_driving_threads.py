@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 
 import pytest
 from django.db import connection
@@ -35,6 +36,12 @@ def run_of(cast, n_items, **endpoint):
 def once_each(run):
     items = Verdict.objects.filter(run=run).values_list("item", "sample")
     return len(items) == len(set(items)) == run.n_items
+
+
+def is_only_answered_or_not_sent(n_asked):
+    """Every call that was sent has its answer; one that stood at the gate was taken back as if never tried."""
+    calls = Counter(Call.objects.values_list("state", "n_tries"))
+    return calls.pop(("answered", 1)) == n_asked and set(calls) <= {("stored", 0)}
 
 
 def test_as_many_calls_as_allowed_go_at_once_and_never_more(cast, monkeypatch):
@@ -86,12 +93,33 @@ def test_a_run_that_is_held_ends_its_calls_under_way_and_sends_no_more(cast, mon
         work.drain()
         n_before = len(model.asked)
         assert n_before < 30
-        assert not Call.objects.exclude(state="answered").exists()
+        assert is_only_answered_or_not_sent(n_before)
         assert not Work.objects.filter(state="running").exists()
         assert resume_run(person=None, run=run)
         work.drain()
     assert once_each(run)
     assert len(model.asked) == 60
+
+
+def test_what_stands_at_the_gate_when_a_run_is_held_is_taken_back(cast, monkeypatch):
+    monkeypatch.setattr(driving, "BEAT_SECONDS", 0.05)
+    run = run_of(cast, 6, concurrency=3, per_minute=30)
+
+    def plays(request):
+        if request.n == 1:
+            assert pause_run(person=None, run=run)
+        return '{"n": 0}'
+
+    with answered_by(monkeypatch, Model(plays, seconds=0.4)) as model:
+        work.drain()
+        assert len(model.asked) == 1
+        assert Call.objects.filter(state="stored", n_tries=0).count() >= 2
+        assert is_only_answered_or_not_sent(1)
+        run.endpoint.per_minute = 100_000
+        run.endpoint.save()
+        assert resume_run(person=None, run=run)
+        work.drain()
+    assert once_each(run)
 
 
 def test_a_run_that_is_called_off_stops(cast, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from django.core.cache import cache
 
 from scoring import method_reports
+from scoring.method_paragraph import report_json
 from tests.annotate.api.asking import Script
 from tests.factories import make_cast, make_item, make_member, make_project
 from tests.scoring.readings import make_reading, question, reader_run
@@ -38,7 +39,7 @@ def test_it_is_what_the_page_and_the_command_say(cast):
     response = Script(cast.lea).get(f"projects/{cast.project.slug}/report/")
     assert response.status_code == 200
     said = response.json()
-    assert said == json.loads(json.dumps(method_reports.as_plain(method_reports.shown_method(cast.project))))
+    assert said == json.loads(json.dumps(report_json(method_reports.shown_method(cast.project))))
     (rate,) = (row for table in said["tables"] if table["name"] == "reader" for row in table["rows"][:1])
     assert (rate["metric"], rate["k"], rate["n"]) == ("failure_rate", 2, 3)
 

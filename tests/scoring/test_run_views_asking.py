@@ -64,6 +64,38 @@ def test_what_a_run_will_take_is_shown_before_anything_is_sent_or_written(cast):
     assert not any(table.objects.exists() for table in (Run, Call, Prompt, Work))
 
 
+WITH_SETTINGS = {"judge": "checker", "endpoint": "here", "phases": ["main"]}
+
+
+def test_settings_of_the_judge_s_own_are_asked_for_reckoned_with_and_started_with(cast):
+    query = {**WITH_SETTINGS, "set-include_memory": "yes"}
+    page = cast.client.get(address("plan_run", cast), query).content.decode()
+    assert '<option value="yes" selected>' in page
+    assert '<input type="hidden" name="set-include_memory" value="yes">' in page
+    response = start(cast, **query, cap_calls="10")
+    assert response.status_code == 302
+    assert Run.objects.get().judge.settings["include_memory"] is True
+
+
+def test_settings_that_are_left_empty_are_as_the_judge_has_them(cast):
+    assert start(cast, **WITH_SETTINGS, **{"set-include_memory": ""}, cap_calls="10").status_code == 302
+    assert Run.objects.get().judge.settings["include_memory"] is False
+
+
+@pytest.mark.parametrize("show", ["plan", "start"])
+def test_a_setting_that_is_none_is_said_on_the_page_that_asks_for_it(cast, show):
+    query = {"judge": "reader", "endpoint": "here", "phases": ["main"], "set-scopes": "backwards"}
+    if show == "plan":
+        response = cast.client.get(address("plan_run", cast), query)
+    else:
+        response = start(cast, **query, cap_calls="10")
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert 'role="alert"' in page
+    assert 'name="set-scopes"' in page
+    assert not Run.objects.exists()
+
+
 def test_a_run_is_started_under_its_cap_and_shown_to_its_end(cast, monkeypatch):
     assert start(cast, cap_calls="10").headers["Location"] == address("show_run", cast, 1)
     driven(monkeypatch)

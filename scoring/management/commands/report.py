@@ -18,7 +18,8 @@ from annotate.traces.base import Problem, first_problems, gettext_noop
 from annotate.traces.documents import Documents
 from scoring.comparing import PHASES
 from scoring.management.commands.agreement import table_lines
-from scoring.method_reports import NO_METHOD, as_plain, shown_method
+from scoring.method_paragraph import paragraph, paragraphs, report_json
+from scoring.method_reports import NO_METHOD, shown_method
 from scoring.method_words import MethodWords, csv_rows, method_words
 from scoring.methods.records import Records, RecordsRefused, read_records
 from scoring.methods.tables import BadSetting, Method, methods
@@ -70,7 +71,7 @@ class Command(SaidCommand):
             self.report = self.method.of(self.read(records, self.method, options["json"]), pairs_of(given))
         except BadSetting as error:
             raise Refused(error.problem) from error
-        return {"file": self.source, **self.report.as_dict()}
+        return {"file": self.source, **self.report.as_dict(), "paragraphs": paragraphs(self.report, self.method)}
 
     def act_project(self, project, given, **options):
         if project.kind != self.method.kind:
@@ -78,7 +79,7 @@ class Command(SaidCommand):
         asked = {name: options[name] for name in ("phase", "protocol", "run", "checker_run")}
         stored = shown_method(project, given=given, **asked)
         self.source, self.report = project.slug, stored.report
-        return as_plain(stored)
+        return report_json(stored)
 
     def read(self, path: Path, method: Method, as_json: bool) -> Records:
         try:
@@ -105,9 +106,13 @@ class Command(SaidCommand):
             return
         said = method_words(self.report, self.method, self.source)
         if self.form == "html":
-            yield page(said)
+            yield page(said, paragraphs(self.report, self.method))
             return
         yield from word_lines(said)
+        if self.method.sentences:
+            yield ""
+            yield gettext("Methods paragraph")
+            yield paragraph(self.report, self.method, translation.get_language())
 
 
 def pairs_of(given: list[str]) -> dict[str, str]:
@@ -135,8 +140,9 @@ def csv_lines(report) -> Iterator[str]:
         yield line.getvalue()
 
 
-def page(said: MethodWords) -> str:
-    return render_to_string("scoring/method_report.html", {"said": said, "language": translation.get_language()})
+def page(said: MethodWords, paragraphs: dict[str, str]) -> str:
+    context = {"said": said, "paragraphs": paragraphs, "language": translation.get_language()}
+    return render_to_string("scoring/method_report.html", context)
 
 
 def word_lines(said: MethodWords) -> Iterator[str]:
