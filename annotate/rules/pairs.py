@@ -20,6 +20,8 @@ MOST_STEPS = 200_000
 """Choices that one search tries before it is given up."""
 TRIES = 1000
 """Permutations of the slots that are tried until every two annotators meet."""
+DRAWS = 20
+"""Draws that are tried for one with enough longer collaborations, where points in all are asked for."""
 TOLD = 6
 
 
@@ -94,20 +96,29 @@ def draw(
     n_drawn = len(models) + wanted.more_per_language * len(languages)
     least = max(1, wanted.quota or 0, (wanted.n_points or 0) // n_drawn)
     long_enough = [one for one in there if len(one.points) >= least]
-    try:
-        drawn = drawn_from(long_enough, models, bounds, wanted, seed)
-        if drawn is None and len(long_enough) < len(there):
-            short = [one for one in there if len(one.points) < least]
-            would_hold = drawn_from(there, models, bounds, wanted, seed) is not None
-            return too_short(short, least) if would_hold else no_draw(bounds)
-    except GivenUp:
-        return not_found()
-    if drawn is None:
-        return no_draw(bounds)
+    found: tuple[Chosen, ...] | Problem = no_draw(bounds)
+    for attempt in range(DRAWS):
+        try:
+            drawn = drawn_from(long_enough, models, bounds, wanted, f"{seed}/{attempt}")
+            if drawn is None:
+                would_hold = drawn_from(there, models, bounds, wanted, f"{seed}/0") is not None
+                return too_short([one for one in there if len(one.points) < least], least) if would_hold else found
+        except GivenUp:
+            return not_found()
+        found = with_points(drawn, wanted, least, seed)
+        if not isinstance(found, Problem):
+            break
+    return found
+
+
+def with_points(
+    drawn: Sequence[Collaboration], wanted: Wanted, least: int, seed: int
+) -> tuple[Chosen, ...] | Problem:
+    """What is drawn with the points of each that are read."""
     quotas = quotas_of(drawn, wanted, least, seed)
-    return quotas if isinstance(quotas, Problem) else tuple(
-        Chosen(one.trace, some_points(one, n, seed)) for one, n in zip(drawn, quotas, strict=True)
-    )
+    if isinstance(quotas, Problem):
+        return quotas
+    return tuple(Chosen(one.trace, some_points(one, n, seed)) for one, n in zip(drawn, quotas, strict=True))
 
 
 def models_of(there: Sequence[Collaboration]) -> list[str]:
@@ -141,7 +152,7 @@ def between(n: int, n_parts: int) -> tuple[int, int]:
 
 
 def drawn_from(
-    there: Sequence[Collaboration], models: Sequence[str], bounds: Bounds, wanted: Wanted, seed: int
+    there: Sequence[Collaboration], models: Sequence[str], bounds: Bounds, wanted: Wanted, seed: str
 ) -> list[Collaboration] | None:
     """One of each model within the bounds, and more of each language from the others, in a drawn order; None where no
     choice has them all."""
@@ -158,7 +169,7 @@ def drawn_from(
 
 
 def of_models(
-    there: Sequence[Collaboration], models: Sequence[str], bounds: Bounds, more: int, seed: int
+    there: Sequence[Collaboration], models: Sequence[str], bounds: Bounds, more: int, seed: str
 ) -> list[Collaboration] | None:
     n_there = Counter(one.language for one in there)
     most = {name: min(high, n_there[name] - more) for name, (_, high) in bounds.languages.items()}

@@ -5,11 +5,13 @@ from collections import Counter
 
 import pytest
 
+from annotate import assigning, work
 from annotate.errors import NotYours, Refused
 from annotate.models import Assignment, Event, Item, Project, Role, Trace
 from annotate.rules.requester_view import requester_view, work_record
 from scoring import publishing_texts, queries
 from scoring.publishing_texts import publish_texts
+from scoring.running import start_run
 from tests.annotate.test_commands import Said
 from tests.factories import NOW, make_member, make_project, make_verdict
 from tests.scoring.writing import make_points, make_run, make_written
@@ -121,6 +123,15 @@ def test_a_verdict_without_a_text_is_counted_and_brings_nothing(source, target):
     made = publish(source, target, run)
     assert (made.n_new, made.n_none) == (1, 1)
     assert made.n_points == 1
+
+
+def test_judges_read_what_nobody_is_to_read(source, target):
+    points = make_points(source)
+    publish(source, target, make_written(source, points, text="Run r7 is done."))
+    run = start_run(person=None, project=target, judge="lexical")
+    work.drain(run.group)
+    assert run.verdicts.count() == 2
+    assert not assigning.extend_panel(project=target, now=NOW)
 
 
 # What is refused

@@ -132,6 +132,15 @@ def test_more_points_than_there_are_names_the_short_ones():
     assert code_of(drawn(collaborations(), n_points=9)) == ("out_of_range", "points")
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_where_only_some_are_longer_a_draw_with_enough_of_them_is_looked_for(seed):
+    """Two of ten give nine points; four of 32 have as many, so that many a draw has fewer than two."""
+    there = [replace(one, points=one.points[: 9 if one.area == "index" else 8]) for one in collaborations(n_points=9)]
+    there = [replace(one, points=one.points[:8]) if one.model > "m3" else one for one in there]
+    found = drawn(there, seed=seed, n_points=82)
+    assert Counter(len(one.points) for one in found) == {8: 8, 9: 2}
+
+
 def test_no_choice_that_holds_says_so():
     """Five models worked in one area only, which may come twice."""
     there = [one for one in collaborations() if int(one.model[1:]) > 4 or one.area == "library"]
