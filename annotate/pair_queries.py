@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.models import Assignment, Item, Membership, PairsDraw, Phase, Project, Role, Round, Trace
 from annotate.rules.pairs import DEFAULT, REWRITE, VERSIONS, Collaboration
@@ -66,6 +66,26 @@ def draw_of(project: Project) -> PairsDraw | None:
 def is_planned(project: Project) -> bool:
     """Whether anybody has anything of the project: one statement."""
     return Assignment.objects.filter(annotator__project=project).exists()
+
+
+def readers_of(project: Project) -> list[str]:
+    """Codes of those who have something to read, or have read it: one statement."""
+    given = Assignment.objects.filter(annotator__project=project, point__isnull=False)
+    return sorted(set(given.values_list("annotator__code", flat=True)))
+
+
+def reader_called(project: Project, code: str) -> Membership | None:
+    """One statement."""
+    given = Assignment.objects.filter(annotator=OuterRef("pk"), point__isnull=False)
+    members = Membership.objects.filter(Exists(given), project=project, code=code)
+    return members.select_related("project").first()
+
+
+def unfinished(member: Membership, round_: Round) -> QuerySet[Assignment]:
+    """What this member has neither submitted nor reported of the pairs in a round, in the order of their plan."""
+    over = (Assignment.State.SUBMITTED, Assignment.State.PROBLEM)
+    mine = Assignment.objects.filter(annotator=member, round=round_, point__isnull=False)
+    return mine.exclude(state__in=over).order_by("order")
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,55 @@ def told(drawn: Sequence[Chosen], slots: Sequence[Sequence[str]]) -> list[dict[s
     ]
 
 
+def take_over(*, lead: Person | None, project: Project, code: str, by_code: str, now: datetime) -> int:
+    """Let another annotator read what one of the five has not finished, in their order; how many texts. What was
+    submitted or reported stays with who did it, and nothing else of theirs comes back when they do.
+
+    Refused where nothing was drawn, where the other has something of the project already or does not read all of it,
+    and where nothing is left."""
+    with transaction.atomic():
+        project = people.lock_people(project) if lead is None else people.lock_led(project, lead)
+        found = pair_queries.draw_of(project)
+        if found is None or project.closed_at is not None:
+            raise Refused(NOTHING_DRAWN)
+        old = pair_queries.reader_called(project, code)
+        if old is None:
+            raise Refused(unknown_code(code, pair_queries.readers_of(project)))
+        free = {one.code: one for one in pair_queries.annotators_of(project) if not one.assignments.exists()}
+        if by_code not in free:
+            raise Refused(not_free(by_code, list(free)))
+        new = free[by_code]
+        if missing := [language for language in project.languages if language not in new.languages]:
+            raise Refused(does_not_read(by_code, missing[0]))
+        round_ = assigning.open_round(project=project, now=now)
+        assigning.hold_open(old, round_)
+        rest = list(pair_queries.unfinished(old, round_))
+        if not rest:
+            raise Refused(NOTHING_LEFT)
+        Assignment.objects.filter(pk__in=[row.pk for row in rest]).delete()
+        sequences = {sequence: number for number, sequence in enumerate(dict.fromkeys(row.sequence for row in rest), 1)}
+        Assignment.objects.bulk_create(
+            [
+                Assignment(
+                    annotator=new,
+                    item_id=row.item_id,
+                    round=round_,
+                    point=row.point,
+                    order=order,
+                    sequence=sequences[row.sequence],
+                )
+                for order, row in enumerate(rest)
+            ],
+            batch_size=BATCH,
+        )
+        assigning.open_next(annotator_id=new.pk, round_id=round_.pk, ended_id=None, now=None)
+        change = {"from": code, "to": by_code, "texts": len(rest)}
+        found.asked = {**found.asked, "taken_over": [*found.asked.get("taken_over", ()), change]}
+        found.save(update_fields=["asked"])
+        Event.objects.create(project=project, person=lead, action="pairs_taken_over", detail=change)
+    return len(rest)
+
+
 def remove(project: Project) -> None:
     """Take a draw away, as part of the caller's transaction, which refuses that where anything was given."""
     found = pair_queries.draw_of(project)
@@ -151,6 +200,32 @@ DRAWN_ALREADY = Problem(
         "Keep this draw. Until somebody has read something it can be taken away by another choice in the settings."
     ),
 )
+
+
+NOTHING_DRAWN = Problem(
+    code="nothing_drawn",
+    field="project",
+    expected=gettext_noop("An open project in which pairs were drawn."),
+    remedy=gettext_noop("Draw them first."),
+)
+NOTHING_LEFT = Problem(
+    code="nothing_left",
+    field="take_over",
+    expected=gettext_noop("Somebody who has not finished; of this one nothing is left."),
+    remedy=gettext_noop("Name another."),
+)
+
+
+def not_free(code: str, codes: Sequence[str]) -> Problem:
+    return Problem(
+        code="not_free",
+        field="by",
+        expected=gettext_noop(
+            "Somebody who annotates here and has nothing of the project yet (%(allowed)s); “%(code)s” is no such one."
+        ),
+        remedy=gettext_noop("Name another, or invite somebody."),
+        params={"code": code[:40], "allowed": ", ".join(codes) or "-"},
+    )
 
 
 def tells_too_much(word: str) -> Problem:

@@ -236,6 +236,85 @@ def as_dict(chosen):
     return {name: getattr(chosen, name) for name in chosen.__dataclass_fields__}
 
 
+# One of the five is replaced
+
+
+def taken_over(study, code="A03", by="A06"):
+    return pairing.take_over(lead=study.lea.person, project=study.project, code=code, by_code=by, now=NOW)
+
+
+def not_taken_over(study, **options):
+    before = plans_of(study)
+    with pytest.raises(Refused) as refused:
+        taken_over(study, **options)
+    assert plans_of(study) == before
+    assert refused.value.problem.sentence()
+    return refused.value.problem.code
+
+
+def test_another_reads_what_one_of_the_five_has_not_finished_in_their_order(study):
+    drawn(study)
+    old, new = study.five[2], make_member(study.project, "sixth", code="A06")
+    plan = list(old.assignments.order_by("order").values_list("item", "point", "sequence"))
+    first, second, third = old.assignments.order_by("order")[:3]
+    Assignment.objects.filter(pk__in=[first.pk, second.pk]).update(state="submitted", first_shown_at=NOW, ended_at=NOW)
+    Assignment.objects.filter(pk=third.pk).update(state="open", first_shown_at=NOW, draft={"comment": "so"})
+    assert taken_over(study) == 18
+    rest = list(new.assignments.order_by("order").values_list("item", "point", "order", "sequence", "state"))
+    assert [(item, point) for item, point, *_ in rest] == [(item, point) for item, point, _ in plan[2:]]
+    assert [order for _, _, order, _, _ in rest] == list(range(18))
+    assert [sequence for *_, sequence, _ in rest] == [1 + place // 2 for place in range(18)]
+    assert [state for *_, state in rest] == ["open"] + ["locked"] * 17
+    assert set(old.assignments.values_list("state", flat=True)) == {"submitted"}
+    versions = Counter(given(study).values_list("item__arm", flat=True))
+    assert versions == {"default": 50, "rewrite": 50}
+    assert PairsDraw.objects.get().asked["taken_over"] == [{"from": "A03", "to": "A06", "texts": 18}]
+    assert Event.objects.get(action="pairs_taken_over").detail == {"from": "A03", "to": "A06", "texts": 18}
+
+
+def test_who_left_and_returns_has_not_again_what_another_took_over(study):
+    drawn(study)
+    old = study.five[2]
+    make_member(study.project, "sixth", code="A06")
+    people.retire_member(project=study.project, member_id=old.pk, by=study.lea.person, now=NOW)
+    assert taken_over(study) == 20
+    people.bring_back_member(project=study.project, member_id=old.pk, by=study.lea.person, now=NOW)
+    assert not old.assignments.exists()
+
+
+def test_what_cannot_be_taken_over_is_named_and_changes_nothing(study):
+    drawn(study)
+    make_member(study.project, "sixth", code="A06", languages=["en"])
+    assert not_taken_over(study) == "does_not_read"
+    assert not_taken_over(study, by="A05") == "not_free"
+    assert not_taken_over(study, by="Z") == "not_free"
+    assert not_taken_over(study, code="A06") == "unknown_code"
+    Membership.objects.filter(code="A06").update(languages=["en", "zh"])
+    study.five[2].assignments.update(state="submitted")
+    assert not_taken_over(study) == "nothing_left"
+    with pytest.raises(NotYours):
+        pairing.take_over(
+            lead=study.five[0].person, project=study.project, code="A01", by_code="A06", now=NOW
+        )
+
+
+def test_nothing_is_taken_over_before_the_draw(study):
+    with pytest.raises(Refused) as refused:
+        taken_over(study)
+    assert refused.value.problem.code == "nothing_drawn"
+
+
+def test_the_command_lets_somebody_take_over(study):
+    drawn(study)
+    make_member(study.project, "sixth", code="A06")
+    words = ("draw_pairs", study.project.slug, "--take-over", "A03")
+    assert Said(*words).code == 1
+    assert Said(*words, "--by", "A06", "--json").object == {
+        "project": study.project.slug, "from": "A03", "to": "A06", "texts": 20,
+    }  # fmt: skip
+    assert not study.five[2].assignments.exists()
+
+
 # The command
 
 

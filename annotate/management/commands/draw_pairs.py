@@ -34,10 +34,18 @@ class Command(SaidCommand):
         parser.add_argument("--per-area", type=int, metavar="N", help="collaborations an area, one of each model")
         parser.add_argument("--per-language", type=int, metavar="N", help="collaborations a language in all")
         parser.add_argument("--more", type=int, default=1, metavar="N", help="of each language beside those of models")
+        parser.add_argument("--take-over", metavar="CODE", help="draw nothing: what this one has not finished goes to")
+        parser.add_argument("--by", metavar="CODE", help="this one, who has nothing of the project yet")
         parser.add_argument("--show", action="store_true", help="draw nothing, show who reads what")
 
     def act(self, *, project, seed, annotators, **options):
         found, self.as_csv = project_called(project), options["csv"]
+        if (options["take_over"] is None) != (options["by"] is None):
+            raise Refused(WHO_AND_BY_WHOM)
+        if options["take_over"] is not None:
+            whose, by = options["take_over"], options["by"]
+            n = pairing.take_over(lead=None, project=found, code=whose, by_code=by, now=timezone.now())
+            return {"project": found.slug, "from": whose, "to": by, "texts": n}
         if not (options["show"] or options["csv"]):
             drawn = self.draw(found, secrets.randbelow(2**31) if seed is None else seed, annotators, options)
             return {
@@ -75,7 +83,9 @@ class Command(SaidCommand):
         )
 
     def words(self, result):
-        if "assignments" not in result:
+        if "texts" in result:
+            yield gettext("%(to)s reads what %(from)s has not finished; texts: %(texts)s.") % result
+        elif "assignments" not in result:
             yield gettext(
                 "Drawn in %(project)s, seed %(seed)s: %(collaborations)s collaborations with %(points)s points for "
                 "%(annotators)s; %(default)s times the default is read, %(rewrite)s times the rewrite."
@@ -106,6 +116,12 @@ def no_number(name, least):
     )
 
 
+WHO_AND_BY_WHOM = Problem(
+    code="missing_field",
+    field="take_over",
+    expected=gettext_noop("Whose rest is taken over and by whom: --take-over and --by."),
+    remedy=gettext_noop("Name both, or neither."),
+)
 NOTHING_DRAWN = Problem(
     code="nothing_drawn",
     field="PROJECT",
