@@ -20,7 +20,7 @@ from tests.guards.test_twins import CHANGING
 
 pytestmark = pytest.mark.django_db
 STUDY = ("Does rewording help (A2)?", "改写有用吗（甲二）")
-STEMS = ("rewrit", "reword", "改写", "甲二", "published")
+STEMS = ("rewrit", "reword", "改写", "默认", "甲二", "published")
 WORDS = re.compile("|".join([*(rf"\b{arm.replace('_', '[ _-]')}s?\b" for arm in ARMS), *STEMS]), re.IGNORECASE)
 """What says a condition, or that there are several."""
 
