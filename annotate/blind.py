@@ -123,6 +123,19 @@ class Informed:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """What an item asks of its own: a reader's question, and the words it is about between those around them."""
+
+    question: str
+    type: str
+    start: int
+    end: int
+    before: tuple[Piece, ...]
+    words: tuple[Piece, ...]
+    behind: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BlindItem:
     """One item as its annotator may see it. `label_schema` is that of the form, from the newest protocol; `own_schema`
     that of the protocol which the stored answer was given under. `progress` is None where a lead looks at it in no
@@ -139,6 +152,7 @@ class BlindItem:
     files: tuple[ShownFile, ...]
     messages: tuple[ShownMessage, ...]
     pieces: tuple[Piece, ...]
+    question: ShownQuestion | None
     trace: WholeTrace | None = field(compare=False)
     """Where the kind shows the whole trace, its parts, each read when it is asked for."""
     whole: Callable[[], Blocks] = field(compare=False)
@@ -324,7 +338,8 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         messages=tuple(
             ShownMessage(b.speaker, render(canonical(b.text))) for b in blocks.context if isinstance(b, MessageBlock)
         ),
-        pieces=render(canonical(blocks.text.text)) if blocks.text else (),
+        pieces=pieces_of(blocks, kind, render),
+        question=question_of(row, kind),
         trace=trace,
         whole=whole,
         suggestions=tuple(row.suggestions or ()) if kind.suggest else (),
@@ -347,6 +362,23 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
         settled=settled_of(row, own.label, own_schema, kind) if own and tells_settled(row) else None,
         informed=informed_of(row, kind) if row.purpose == Round.Purpose.INFORMED else None,
     )
+
+
+def pieces_of(blocks: Blocks, kind: TaskKind, render: Callable[[str], tuple[Piece, ...]]) -> tuple[Piece, ...]:
+    """The judged text; where words of it are pointed at, as it is written, since a window cuts through any markup."""
+    if blocks.text is None:
+        return ()
+    return (plain if kind.ask else render)(canonical(blocks.text.text))
+
+
+def question_of(row: queries.OwnRow, kind: TaskKind) -> ShownQuestion | None:
+    """What the item asks of its own, with the words that are meant."""
+    if kind.ask is None or row.asked is None:
+        return None
+    asked, text = kind.ask(row.asked), judged_text(row)
+    start, end = max(0, asked.start), min(len(text), asked.end)
+    parts = (plain(part) for part in (text[:start], text[start:end], text[end:]))
+    return ShownQuestion(asked.question, asked.type, start, end, *parts)
 
 
 def informed_of(row: queries.OwnRow, kind: TaskKind) -> Informed:
@@ -495,6 +527,9 @@ def hit_in(sought: re.Pattern[str], message: tuple[int, str, list]) -> Hit | Non
 def visible_trace(row: queries.OwnRow, kind: TaskKind) -> Trace:
     """The trace with only what the kind shows; where the item brings its own text, that text stands at the anchor."""
     anchor = row.anchor
+    if kind.shows == "text":
+        own = Message(index=anchor, role="assistant", text=row.item_text or "")
+        return Trace(source_id="", format="", messages=(own,), language=row.language)
     shown = queries.messages_shown(row.trace_id, up_to=anchor, requester_only=kind.shows == "requester")
     messages = [message_value(message, whole=kind.shows == "whole") for message in shown]
     if row.item_text is not None:

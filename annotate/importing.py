@@ -179,6 +179,9 @@ def read_in(
         if reading.is_packed:  # an archive is read from its end, and its files from temporary ones
             raw.place = lambda: reading.n_read
         staging = Staging(batch, batch.phase)
+        if staging.kind.ask is not None:
+            staging.tally.add_problem(published_only(name))
+            return finish(staging, reading)
         try:
             for traces in chunks(staging.tally.traces_in(reading)):
                 began = time.monotonic()
@@ -454,6 +457,14 @@ def remove_staged(traces: QuerySet[Trace], heard: Callable[[], object] = lambda:
     while some := list(staged[:REMOVED_AT_ONCE]):
         Trace.objects.filter(pk__in=some, is_staged=True).delete()
         heard()
+
+
+def published_only(file_name: str) -> Problem:
+    return base.Place(file_name).problem(
+        "published_only",
+        expected=gettext_noop("Items that are published from another project; no file of traces makes any of this kind."),
+        remedy=gettext_noop("Import the traces into a project of replies, and publish what its judges find there."),
+    )
 
 
 def interrupted(file_name: str) -> Problem:

@@ -117,6 +117,7 @@ class OwnRow:
     """Whether one was shown the item in an informed round, this one or another: no label is blind after that."""
     suggestions: list | None
     """Those that the item is shown with; what it keeps to itself is not read."""
+    asked: dict | None
 
     @property
     def asker(self) -> Asker | None:
@@ -178,6 +179,7 @@ def own_assignments() -> QuerySet:
             Subquery(done.order_by("-ended_at", "-pk").values("public_id")[:1]),
             Exists(informed),
             suggestions_shown_with("item__"),
+            "item__asked",
         )
     )
 
@@ -241,6 +243,7 @@ def previewed_row(project_id, item_id, *, protocol: int | None = None) -> OwnRow
         last_submitted=None,
         was_informed=False,
         suggestions=row.suggestions if row.suggestions_shown else None,
+        asked=row.asked,
     )
 
 

@@ -44,7 +44,7 @@ CHUNK_CHARACTERS = 120_000
 """So much is written at once: on SQLite nobody else writes meanwhile, which should not last longer than a submit."""
 NAMES_TOLD, PLACES_TOLD = 5, 10
 """A warning of names that give a model away tells no more of them, and of the places where they stand."""
-NEVER_SKIPPED = WHOLE_FILE | {"import_interrupted"}
+NEVER_SKIPPED = WHOLE_FILE | {"import_interrupted", "published_only"}
 
 
 class Overtaken(Exception):

@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "annotate",
     "annotate.kinds.choice",
+    "annotate.kinds.gap",
     "annotate.kinds.redundancy",
     "annotate.kinds.reply",
     "scoring",

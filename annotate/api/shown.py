@@ -88,6 +88,15 @@ class EntrySerializer(serializers.Serializer):
     tool = serializers.CharField(help_text="That was called.")
 
 
+class QuestionSerializer(serializers.Serializer):
+    """What an item asks of its own: a reader's question about words of `text`."""
+
+    question = serializers.CharField()
+    type = serializers.CharField(help_text="`definition`, `reference` or `background`.")
+    start = serializers.IntegerField(help_text="Code points of `text`, from 0.")
+    end = serializers.IntegerField()
+
+
 class DraftSerializer(serializers.Serializer):
     """What was typed so far: the fields as the page's form holds them, each a text."""
 
@@ -173,6 +182,7 @@ class ItemSerializer(serializers.Serializer):
     files = FileSerializer(many=True)
     messages = MessageSerializer(many=True)
     text = PiecesField(source="pieces", help_text="What is judged. Spans count its code points from 0.")
+    question = QuestionSerializer(allow_null=True, help_text="Where each item asks a thing of its own; else null.")
     policies = serializers.ListField(
         child=serializers.CharField(), help_text="The rules the agent worked under, where the whole trace is judged."
     )

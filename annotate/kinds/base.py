@@ -75,6 +75,17 @@ class EntryBlock:
     tool: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionBlock:
+    """What an item asks of its own beside its text: a reader's question of a type about the words `[start, end)` of the
+    text."""
+
+    question: str
+    type: str
+    start: int
+    end: int
+
+
 Suggestion = Mapping[str, Any]
 """What a rule of the kind found in a trace, as JSON that is stored with the item."""
 
@@ -248,8 +259,9 @@ class TaskKind:
     name: str
     title: str
     schema: Schema
-    shows: Literal["requester", "whole"]
-    """Which messages the blind door loads for `view`: what the requester saw, or the whole trace."""
+    shows: Literal["requester", "whole", "text"]
+    """Which messages the blind door loads for `view`: what the requester saw, the whole trace, or none beside the text
+    that was written for the item."""
     items: Callable[[Trace, Schema], Sequence[Anchor]]
     view: Callable[[Trace, int, Schema], Blocks]
     parse: Callable[[Mapping[str, Any], Schema, str | None], Any]
@@ -292,6 +304,9 @@ class TaskKind:
     there is to see. What labels name beside `suggestions` is looked at only where they are not None."""
     suggest: Callable[[Trace, Schema], Sequence[Suggestion]] | None = None
     """What rules find in a trace when its item is made: pure, and the same for every judge that uses them."""
+    ask: Callable[[Mapping[str, Any]], QuestionBlock] | None = None
+    """What an item asks of its own, from how it is stored with it. Items of such a kind are published from another
+    project, and no trace is cut into them."""
     exchange: Exchange | None = None
     """The form that the method has for labels, where it has one."""
     text_title: str = gettext_noop("The reply")

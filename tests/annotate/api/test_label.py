@@ -36,7 +36,7 @@ FAMILY = "\N{WOMAN}\u200d\N{WOMAN}\u200d\N{GIRL}"
 ITEM_FIELDS = {
     *("public_id", "project", "kind", "phase", "language", "files", "messages", "text", "label_schema", "protocol"),
     *("number", "is_submitted", "submitted_at", "label", "draft", "draft_number", "feedback", "progress"),
-    *("sent_back", "settled", "informed", "lease_minutes", "policies", "entries", "suggestions"),
+    *("sent_back", "settled", "informed", "lease_minutes", "policies", "entries", "suggestions", "question"),
 }
 
 

@@ -267,7 +267,7 @@ def test_the_templates_the_script_and_the_guideline_are_there(kind):
     assert kind.title
     assert kind.guideline_en.strip()
     assert kind.guideline_zh.strip()
-    assert kind.shows in ("requester", "whole")
+    assert kind.shows in ("requester", "whole", "text")
     assert kind.text_title
     for template in (kind.keys_template, kind.schema_template, kind.describe_schema):
         if template:
