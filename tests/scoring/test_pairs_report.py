@@ -10,12 +10,14 @@ Four points in two collaborations. Of each the labels of who read the default, t
 
 import pytest
 
-from annotate.models import Item
+from annotate import pairing
+from annotate.models import Assignment, Item
 from scoring.method_reports import shown_method
+from scoring.publishing_texts import publish_texts
 from scoring.reply_records import arm_of, read_arm
-from tests.factories import make_member, make_project, make_submitted, make_trace
+from tests.factories import NOW, make_annotation, make_member, make_project, make_submitted, make_trace
 from tests.scoring.readings import checker_run, make_checking, make_reading, make_unreadable, question, reader_run
-from tests.scoring.writing import LONG
+from tests.scoring.writing import LONG, make_points, make_written
 
 pytestmark = pytest.mark.django_db
 LABELS = {
@@ -157,3 +159,42 @@ def test_an_arm_says_condition_and_sample(arm, read):
     assert read_arm(arm) == read
     if read[1]:
         assert arm_of(read[0], read[1] - 1) == arm
+
+
+def test_from_texts_that_were_written_to_the_report_of_who_read_them(db):
+    """Eight collaborations of four models in two areas: published, drawn, read and judged; the report's counts are
+    those of the design, and reader and checker have judged what nobody reads too."""
+    source, target = make_project("replies"), make_project("reading", assigning="pairs")
+    points = [
+        point
+        for number in range(8)
+        for point in make_points(
+            source,
+            metadata={"model": f"m{number % 4}"},
+            area=("library", "simulator")[number // 4],
+            language=("en", "zh")[(number + number // 4) % 2],
+        )
+    ]
+    runs = [make_written(source, points, arm) for arm in ("default", "rewrite", "notice")]
+    publish_texts(person=None, source=source, target=target, runs=[run.number for run in runs], now=NOW)
+    for code in "abcde":
+        make_member(target, f"reads-{code}", code=code)
+    drawn = pairing.draw_pairs(lead=None, project=target, seed=5, now=NOW)
+    n_points = sum(len(one["points"]) for one in drawn.collaborations)
+    assert (len(drawn.collaborations), n_points) == (6, 12)
+    for row in Assignment.objects.filter(annotator__project=target):
+        Assignment.objects.filter(pk=row.pk).update(state="submitted", first_shown_at=NOW, ended_at=NOW)
+        make_annotation(row, "readable" if row.item.arm == "rewrite" else "unrepairable_or_no_answer")
+    reader, items = reader_run(target), Item.objects.filter(project=target)
+    for item in items:
+        make_reading(reader, item, no_answer=item.arm != "rewrite")
+    report = shown_method(target, given={"n_resamples": 100, "min_common": 4}, run=reader.number).report
+    assert (value(report, "n_points", "blind"), value(report, "n_annotations", "blind")) == (12, 60)
+    counts = [value(report, "n_annotations", "blind", condition=arm) for arm in ("default", "rewrite")]
+    assert counts == [30, 30]
+    assert value(report, "contrast", "blind", **AGAINST) == 1
+    assert value(report, "n_collaborations", "blind") == 6
+    assert (value(report, "flips", "blind"), value(report, "flips_agreed", "blind")) == (12, 12)
+    assert value(report, "point_failure_rate", "conditions", condition="notice") == 1
+    assert report.n_records["written"] == 48
+    assert report.row("reduction", "conditions_by_model", model="m0", **AGAINST).figure.value == 1
