@@ -55,7 +55,7 @@ def there_to_draw(project: Project) -> There:
 def annotators_of(project: Project) -> list[Membership]:
     """Those who have not left, by code: one statement."""
     members = Membership.objects.filter(project=project, role=Role.ANNOTATOR, left_at=None)
-    return list(members.order_by("code"))
+    return list(members.select_related("person").order_by("code"))
 
 
 def draw_of(project: Project) -> PairsDraw | None:

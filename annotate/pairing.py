@@ -4,9 +4,11 @@ told that there are two.
 It is drawn once. What was drawn stays as it is whoever comes later: who reads what, and how often, is the design.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -14,13 +16,80 @@ from annotate import assigning, pair_queries, people
 from annotate.errors import Refused
 from annotate.models import Assigning, Assignment, Event, Item, Membership, PairsDraw, Person, Project
 from annotate.rules.neutral_titles import tells_the_study
-from annotate.rules.pairs import N_SLOTS, Chosen, Reading, Wanted, draw, not_five, plans, readings, slots_of
+from annotate.rules.pairs import (
+    N_SLOTS,
+    Chosen,
+    Collaboration,
+    Reading,
+    Wanted,
+    draw,
+    not_five,
+    plans,
+    readings,
+    slots_of,
+)
 from annotate.traces.base import Problem, gettext_noop
 
 KIND = "reply"
+MAX_POINTS = 100_000
 BATCH = 500
 AS_IT_FOLLOWS = Wanted()
 TOLD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Collaborations of one area and language with points that have both versions."""
+
+    area: str
+    language: str
+    n: int
+    n_models: int
+    n_points: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnHere:
+    """What was drawn, but who reads which version."""
+
+    seed: int
+    codes: Sequence[str]
+    n_collaborations: int
+    n_points: int
+    taken_over: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What can be drawn from, who may read, and what was drawn."""
+
+    parts: Sequence[Part]
+    annotators: Sequence[Membership]
+    drawn: DrawnHere | None
+
+
+def standing(project: Project) -> Standing:
+    """Four statements."""
+    parts: dict[tuple[str, str], list[Collaboration]] = defaultdict(list)
+    for one in pair_queries.there_to_draw(project).collaborations:
+        parts[one.area, one.language].append(one)
+    drawn = pair_queries.draw_of(project)
+    return Standing(
+        [
+            Part(*place, len(some), len({one.model for one in some}), sum(len(one.points) for one in some))
+            for place, some in sorted(parts.items())
+        ],
+        pair_queries.annotators_of(project),
+        None
+        if drawn is None
+        else DrawnHere(
+            drawn.seed,
+            drawn.asked.get("codes", []),
+            len(drawn.collaborations),
+            sum(len(one["points"]) for one in drawn.collaborations),
+            drawn.asked.get("taken_over", []),
+        ),
+    )
 
 
 def draw_pairs(
@@ -225,6 +294,16 @@ def not_free(code: str, codes: Sequence[str]) -> Problem:
         ),
         remedy=gettext_noop("Name another, or invite somebody."),
         params={"code": code[:40], "allowed": ", ".join(codes) or "-"},
+    )
+
+
+def out_of_range(name: str, least: int, most: int) -> Problem:
+    return Problem(
+        code="out_of_range",
+        field=name,
+        expected=gettext_noop("A whole number from %(least)s to %(limit)s."),
+        remedy=gettext_noop("Correct it."),
+        params={"least": least, "limit": most},
     )
 
 

@@ -354,3 +354,63 @@ def test_the_command_refuses_by_name(study, words, code):
     said = Said("draw_pairs", study.project.slug, *words, "--json")
     assert said.code == 1
     assert [one["code"] for one in json.loads(said.out)["problems"]] == [code]
+
+
+# The page
+
+
+@pytest.fixture
+def lead(client, study):
+    client.force_login(study.lea.person)
+    return client
+
+
+def test_the_page_says_what_can_be_drawn_and_draws_it(lead, study):
+    page = f"/projects/{study.project.slug}/pairs/"
+    before = lead.get(page).content.decode()
+    assert before.count("<td>en</td>") == 4
+    assert "Draw</button>" in before
+    answer = lead.post(f"{page}draw/", {"seed": "17", "quota": "1", "n_points": "", "people": list(CODES)})
+    assert (answer.status_code, answer["Location"]) == (302, page)
+    made = PairsDraw.objects.get()
+    assert (made.seed, made.person, made.asked["quota"]) == (17, study.lea.person, 1)
+    after = lead.get(page).content.decode()
+    assert "<dd>17</dd>" in after
+    assert "A01, A02, A03, A04, A05" in after
+    assert "Draw</button>" not in after
+    assert not any(point in after for point in Item.objects.values_list("point", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"quota": "0"}, "quota"),
+        ({"quota": "many"}, "quota"),
+        ({"n_points": "9" * 30}, "n_points"),
+        ({"seed": "-1"}, "seed"),
+        ({"quota": "99"}, "quota"),
+        ({"people": CODES[:4]}, "annotators"),
+    ],
+)
+def test_the_page_says_what_is_wrong_and_keeps_what_was_typed(lead, study, typed, field):
+    sent = {"people": list(CODES), "seed": "17", **typed}
+    answer = lead.post(f"/projects/{study.project.slug}/pairs/draw/", sent)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert f'data-field="{field}"' in page
+    assert f'value="{sent["seed"]}"' in page
+    assert not PairsDraw.objects.exists()
+
+
+def test_the_page_is_for_leads_and_for_projects_that_give_by_pairs(client, lead, study):
+    Project.objects.update(assigning="panel")
+    assert "another way" in lead.get(f"/projects/{study.project.slug}/pairs/").content.decode()
+    client.force_login(study.five[0].person)
+    assert client.get(f"/projects/{study.project.slug}/pairs/").status_code == 404
+    assert client.post(f"/projects/{study.project.slug}/pairs/draw/", {}).status_code == 404
+
+
+def test_the_page_takes_as_many_statements_for_more_texts(study, django_assert_num_queries):
+    drawn(study)
+    with django_assert_num_queries(4):
+        pairing.standing(study.project)
