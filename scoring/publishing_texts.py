@@ -80,7 +80,7 @@ def publish_texts(
         ]
         there = publishing_queries.published_texts(target)
         check_once(found, there)
-        check_defaults(found, there)
+        check_defaults(source, found, there)
         counts = importing.add_items(
             project=target,
             source=f"texts of {source.slug}",
@@ -189,12 +189,34 @@ def check_once(found: Sequence[ArmText], there: Mapping[tuple[str, str], Publish
             raise Refused(condition_twice(one, None))
 
 
-def check_defaults(found: Sequence[ArmText], there: Mapping[tuple[str, str], PublishedText]) -> None:
-    """A rewrite is of the default text of its point."""
-    known = {(one.point, one.arm) for one in found} | set(there)
-    without = [one for one in found if one.arm == REWRITE and (one.point, DEFAULT) not in known]
-    if without:
+def check_defaults(
+    source: Project, found: Sequence[ArmText], there: Mapping[tuple[str, str], PublishedText]
+) -> None:
+    """A rewrite is of the default text of its point, by the run that its rewriter read."""
+    wrote = {point: one.run for (point, arm), one in there.items() if arm == DEFAULT}
+    wrote |= {one.point: one.text.run.pk for one in found if one.arm == DEFAULT}
+    rewrites = [one for one in found if condition_of(one.text.run) == REWRITE]
+    if without := [one for one in rewrites if one.point not in wrote]:
         raise Refused(no_default_text(without))
+    read = {one.text.run.pk: one.text.run.judge.settings.get("default_run") for one in rewrites}
+    numbers = {one.number: one.pk for one in publishing_queries.runs_called(source, filter(None, read.values()))}
+    for one in rewrites:
+        number = read[one.text.run.pk]
+        if number is not None and numbers.get(number) != wrote[one.point]:
+            raise Refused(other_default(one.text.run, number))
+
+
+def other_default(run: Run, number: int) -> Problem:
+    return Problem(
+        code="other_default",
+        field="runs",
+        expected=gettext_noop(
+            "The default texts that were rewritten: run %(number)s rewrote those of run %(default)s, and others stand "
+            "at its points."
+        ),
+        remedy=gettext_noop("Publish both of one pair of runs."),
+        params={"number": run.number, "default": number},
+    )
 
 
 def names_a_model(found: Iterable[ArmText]) -> Iterator[Problem]:

@@ -146,6 +146,17 @@ def test_a_rewrite_of_a_point_without_a_default_names_the_point(source, target):
     assert publish(source, target, rewrite).n_new == 2
 
 
+def test_a_rewrite_comes_with_the_default_that_it_was_made_of(source, target):
+    points = make_points(source)
+    first, second = make_written(source, points), make_written(source, points)
+    rewrite = make_written(source, points, "rewrite", default_run=first.number)
+    problem = refusal(source, target, second, rewrite)
+    assert (problem.code, problem.params["default"]) == ("other_default", first.number)
+    publish(source, target, second)
+    assert refusal(source, target, rewrite).code == "other_default"
+    assert publish(source, make_project("other", assigning="pairs"), first, rewrite).n_new == 4
+
+
 def test_a_condition_twice_for_a_point_is_refused_at_once_and_later(source, target):
     points = make_points(source)
     first, second = make_written(source, points), make_written(source, points[:1])

@@ -33,13 +33,13 @@ def make_points(project, n=1, **trace):
     return [item for item in items if item.anchor != 9]
 
 
-def make_written(project, items, condition="default", *, judge=None, n_samples=1, text=None) -> Run:
+def make_written(project, items, condition="default", *, judge=None, n_samples=1, text=None, **settings) -> Run:
     """A run of the writer under a condition, or of the rewriter, with a text for each of these items."""
     name = judge or ("rewriter" if condition == "rewrite" else "writer")
-    settings = {"condition": condition} if name == "writer" else {}
+    settings |= {"condition": condition} if name == "writer" else {}
     run = make_run(project, name, n_samples=n_samples)
     row, _ = Judge.objects.get_or_create(
-        project=project, name=name, settings_hash=f"{condition:0<64}", defaults={"settings": settings}
+        project=project, name=name, settings_hash=f"{condition}{settings}"[:64], defaults={"settings": settings}
     )
     Run.objects.filter(pk=run.pk).update(judge=row)
     for item in items:
