@@ -32,9 +32,10 @@ from annotate.kinds.spine import (
     cut,
     rows_of,
 )
-from annotate.models import Assigning, Assignment, Role, Round
+from annotate.models import Assigning, Assignment, Membership, Role, Round
 from annotate.rules.light_text import Piece, light, plain
 from annotate.rules.looking_again import in_random_order, numbers_of
+from annotate.rules.neutral_titles import titles_for_annotators
 from annotate.rules.phases import reason_to_wait
 from annotate.rules.qualification import PassRule, pass_rule
 from annotate.rules.quotes import canonical
@@ -327,7 +328,7 @@ def blind_item(row: queries.OwnRow) -> BlindItem:
     return BlindItem(
         public_id=row.public_id,
         project_slug=row.project_slug,
-        project_titles=(row.title_en, row.title_zh),
+        project_titles=titles_for_annotators(row.assigning, (row.title_en, row.title_zh)),
         is_synthetic=row.is_synthetic,
         is_closed=row.project_closed_at is not None,
         kind=kind,
@@ -599,12 +600,17 @@ class OwnProject:
         return self.role == Role.ANNOTATOR or (self.role == Role.LEAD and self.open_lead)
 
 
+def own_titles(member: Membership) -> tuple[str, str]:
+    titles = (member.project.title_en, member.project.title_zh)
+    return titles_for_annotators(member.project.assigning, titles) if member.role == Role.ANNOTATOR else titles
+
+
 def own_projects(person) -> list[OwnProject]:
     """The projects one belongs to: one statement."""
     return [
         OwnProject(
             slug=row.project.slug,
-            titles=(row.project.title_en, row.project.title_zh),
+            titles=own_titles(row),
             role=row.role,
             is_synthetic=row.project.is_synthetic,
             open_lead=row.project.open_lead,

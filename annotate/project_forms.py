@@ -94,6 +94,7 @@ class ProjectForm(NamesConfirmed):
             ("panel", _("panel: everybody gets every item they read, in an order of their own")),
             ("pool", _("pool: who asks gets the next item, until each item has its labels")),
             ("subsets", _("subsets: some traces are everybody's, others one person's, as you draw them")),
+            ("pairs", _("pairs: five people read one of two versions of each point, as you draw them")),
         ],
         widget=forms.RadioSelect,
         label=_("Who gets which item"),

@@ -586,13 +586,14 @@ def memberships_of(person) -> QuerySet[Membership]:
 def plannable_items(project_id, membership_id) -> list[PlannedItem]:
     """Visible items of a project that this member has in no first round yet, an earlier one that was closed included: a
     second first label of a person would be a second rating of one rater. Where subsets are drawn, of the main phase
-    only what was drawn for them: one statement."""
+    only what was drawn for them; where pairs are, nothing, as their plans are made at once: one statement."""
     has_it = Assignment.objects.filter(
         item=OuterRef("pk"), annotator=membership_id, round__purpose=Round.Purpose.FIRST
     )
     drawn = SubsetItem.objects.filter(item=OuterRef("pk"), annotator=membership_id)
     is_theirs = ~Q(phase=Phase.MAIN) | ~Q(project__assigning=Assigning.SUBSETS) | Exists(drawn)
-    there = Item.objects.filter(project=project_id, trace__is_staged=False, is_planned=True)
+    is_given = ~Q(project__assigning=Assigning.PAIRS)
+    there = Item.objects.filter(is_given, project=project_id, trace__is_staged=False, is_planned=True)
     rows = there.filter(~Exists(has_it), is_theirs).values_list("pk", "trace_id", "anchor", "phase", "trace__language")
     return [PlannedItem(*row) for row in rows.iterator(chunk_size=5000)]
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from annotate import assigning, lead_queries, people, pools, subsets
+from annotate import assigning, lead_queries, pairing, people, pools, subsets
 from annotate.errors import NotYours, Refused
 from annotate.kinds.base import Schema, TaskKind
 from annotate.kinds.registry import all_kinds, kind_of
@@ -185,6 +185,8 @@ def check_new(new: NewProject) -> None:
     check_settings(new)
     check_choice("kind", new.kind, sorted(all_kinds()), code="unknown_kind")
     check_choice("open_phase", new.open_phase, Phase.values)
+    if new.assigning == Assigning.PAIRS:
+        pairing.check_name(new.slug)
 
 
 def check_settings(new: NewProject | ProjectSettings) -> None:
@@ -301,6 +303,7 @@ def change_assigning(project: Project, now: datetime) -> None:
     pools.remove(project)
     subsets.remove(project)
     assigning.take_plans_away(project)
+    pairing.remove(project)
     assigning.extend_panel(project=project, now=now)
 
 

@@ -129,7 +129,7 @@ def missing_words(facts: ReportFacts) -> Iterator[Words]:
 
 
 JOINS = Joins(
-    version="2",
+    version="3",
     gather=gather,
     label_words=label_words,
     missing_words=missing_words,

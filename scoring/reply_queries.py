@@ -11,14 +11,11 @@ from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Length, Replace
 
 from annotate.models import Annotation, Assignment, Item, Message, Project, Trace, Work
+from annotate.rules.trace_names import FAMILIES, MODELS, name_among
 from scoring.label_queries import Labels
 from scoring.models import Run, Verdict
 from scoring.reply_records import LabelRow, SaidRow, StepRow, TextRow, TraceRow
 
-MODELS = ("metadata__model", "metadata__meta__model", "metadata__info__agent_info__llm")
-FAMILIES = ("metadata__family", "metadata__meta__family")
-"""Where the metadata of a trace names the model that wrote its replies, and its maker's family: those of our own
-format, those of most others, those of tau2."""
 PART = 5000
 
 
@@ -35,15 +32,6 @@ def trace_rows(project: Project, phase: str) -> list[TraceRow]:
         TraceRow(pk, source, language, area, name_among(found[:n]), name_among(found[n:]))
         for pk, source, language, area, *found in rows
     ]
-
-
-def name_among(values: list[Any]) -> str:
-    """The first that names something; several models of one trace are named together."""
-    for value in values:
-        names = value if isinstance(value, list) else [value]
-        if names and all(isinstance(one, str) and one.strip() for one in names):
-            return " + ".join(one.strip() for one in names)
-    return ""
 
 
 def judged_text(item: str = "") -> Coalesce:

@@ -18,6 +18,21 @@ BREAK = timedelta(minutes=30)
 """Who was shown a text so long after their last answer comes back to the work, and has to read themselves in again."""
 
 Json = dict[str, Any]
+OF_SAMPLES = "#"
+
+
+def arm_of(condition: str, sample: int | None = None) -> str:
+    """The arm of a text of a condition; of one of several samples, which count from 0, with its number from 1."""
+    return condition if sample is None else f"{condition}{OF_SAMPLES}{sample + 1}"
+
+
+def read_arm(arm: str) -> tuple[str, int | None]:
+    """The condition of an arm, and which of its samples it is; no condition where it is none that the method knows."""
+    condition, mark, number = arm.partition(OF_SAMPLES)
+    is_number = number.isascii() and number.isdecimal() and int(number) > 0
+    if condition not in ARMS or (mark and not is_number):
+        return "", None
+    return condition, int(number) if mark else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +60,7 @@ class TextRow:
     @property
     def is_written(self) -> bool:
         """Whether it is one of several texts for a point, under a condition that the method knows."""
-        return bool(self.point) and self.arm in ARMS
+        return bool(self.point) and bool(read_arm(self.arm)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +196,10 @@ def work_before(steps: Sequence[StepRow], anchor: int, replies_before: Sequence[
 
 
 def written(text: TextRow) -> Json:
-    place = {"id": str(text.item), "point": text.point, "condition": text.arm, "collaboration": home_of(text)}
-    return {"record": "written", **place, "n_chars": text.n_chars}
+    condition, sample = read_arm(text.arm)
+    place = {"id": str(text.item), "point": text.point, "condition": condition, "collaboration": home_of(text)}
+    samples = {} if sample is None else {"sample_index": sample}
+    return {"record": "written", **place, **samples, "n_chars": text.n_chars}
 
 
 def judgment(said: SaidRow) -> Json:

@@ -30,7 +30,7 @@ class ProjectSerializer(serializers.Serializer):
     open_lead = serializers.BooleanField(help_text="Leads label too, which every report says.")
     assigning = serializers.ChoiceField(
         setting_up.ASSIGNING,
-        help_text="A panel gives everybody all items, a pool the next one to who asks, subsets what was drawn.",
+        help_text="A panel gives everybody all items, a pool the next to who asks, subsets and pairs what was drawn.",
     )
     overlap = serializers.IntegerField(help_text="Of a pool: so many people label an item.")
     person_cap = serializers.IntegerField(allow_null=True, help_text="Of a pool: at most so many items a person.")

@@ -3,6 +3,7 @@
 from annotate.models.account import Session, Token
 from annotate.models.item import Item
 from annotate.models.labor import Annotation, Assignment, Post, Round
+from annotate.models.pairs import PairsDraw
 from annotate.models.pool import PoolItem
 from annotate.models.project import Assigning, Invite, Membership, Person, Phase, Project, Protocol, Role
 from annotate.models.release import Release, ReleaseItem, Settlement
@@ -23,6 +24,7 @@ __all__ = [
     "Item",
     "Membership",
     "Message",
+    "PairsDraw",
     "Person",
     "Phase",
     "PoolItem",

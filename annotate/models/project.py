@@ -45,13 +45,15 @@ class Assigning(models.TextChoices):
     PANEL = "panel", _("panel")
     POOL = "pool", _("pool")
     SUBSETS = "subsets", _("subsets")
+    PAIRS = "pairs", _("pairs")
 
 
 class Project(models.Model):
     """One question asked of one body of material. Commands call it by its slug. `open_phase` is the furthest phase that
     its annotators may begin; a closed one takes no label any more. In a panel everybody has a plan of all items; from a
     pool who asks is given the next one, for a lease, so that each gets `overlap` labels, and nobody gets more than
-    `person_cap`; in subsets everybody has a plan of the items that were drawn for them (`SubsetItem`). Of new items
+    `person_cap`; in subsets everybody has a plan of the items that were drawn for them (`SubsetItem`); in pairs five
+    have the version of each point that was drawn for them (`PairsDraw`), and nobody else has anything. Of new items
     `suggestions_off` in a hundred are shown without what rules suggest."""
 
     slug = models.SlugField(max_length=60, unique=True)
@@ -76,7 +78,7 @@ class Project(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(open_phase__in=Phase.values), name="project_open_phase_known"),
             models.CheckConstraint(
-                condition=Q(assigning__in=["panel", "pool", "subsets"]), name="project_assigning_known"
+                condition=Q(assigning__in=["panel", "pool", "subsets", "pairs"]), name="project_assigning_known"
             ),
             models.CheckConstraint(condition=Q(suggestions_off__lte=100), name="project_suggestions_off_a_share"),
             models.CheckConstraint(

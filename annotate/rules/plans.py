@@ -60,7 +60,7 @@ def panel(
     return placed
 
 
-def shuffled(values: Sequence[int], seed: int, purpose: str) -> list[int]:
+def shuffled(values: Sequence[int], seed: int | str, purpose: str) -> list[int]:
     """`values` in an order that only the seed and the purpose decide; the same on every machine."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     rng = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))

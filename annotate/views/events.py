@@ -25,6 +25,8 @@ ACTIONS = {
     "round_opened": gettext_noop("An informed round was opened"),
     "overlap_rule_set": gettext_noop("The rule for more people was set"),
     "subsets_drawn": gettext_noop("It was drawn who reads what"),
+    "pairs_drawn": gettext_noop("It was drawn who reads which version"),
+    "pairs_taken_over": gettext_noop("Somebody took over what another had not finished"),
     "overlap_added": gettext_noop("Items were opened to more people"),
     "upload_received": gettext_noop("A file was uploaded"),
     "traces_imported": gettext_noop("Traces were brought in"),

@@ -3,15 +3,16 @@
 from django.contrib.auth import login
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_http_methods
 
 from annotate import inviting
 from annotate.errors import Refused
 from annotate.forms import SetUpForm
 from annotate.middleware import open_to_all
+from annotate.models import Role
+from annotate.rules.neutral_titles import titles_for_annotators
 from annotate.views.errors import link_dead
-from annotate.views.project import title_of
 
 
 @open_to_all
@@ -56,9 +57,18 @@ def join_as_somebody_new(request, secret, invite):
 
 def show(request, invite, *, form=None, problem=None, status=200):
     context = {
-        "title": title_of(invite.project),
+        "title": title_for(invite),
         "role": invite.role,
         "form": form,
         "problem": problem.as_dict(gettext) if problem else None,
     }
     return render(request, "annotate/join_project.html", context, status=status)
+
+
+def title_for(invite):
+    """What the project is called for who joins it."""
+    project = invite.project
+    titles = (project.title_en, project.title_zh)
+    if invite.role == Role.ANNOTATOR:
+        titles = titles_for_annotators(project.assigning, titles)
+    return titles[1] if get_language() == "zh-hans" else titles[0]

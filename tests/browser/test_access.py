@@ -23,7 +23,7 @@ OPEN = ("sign_in", "set_up", "new_password", "join_project")
 OWN = ("home", "show_account", "show_tokens", "next_item", "own_annotations", "guideline", "label_item", "correct_item")
 LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
-    *("show_rounds", "list_gaps", "show_subsets"),
+    *("show_rounds", "list_gaps", "show_subsets", "show_pairs"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
     *("list_releases", "show_release", "list_runs", "show_run", "plan_run"),
     *("list_endpoints", "new_endpoint", "show_endpoint", "list_questions"),
@@ -36,7 +36,7 @@ ACTIONS = {
     *("make_token", "revoke_token", "keep_alive", "submit_annotation", "save_draft", "report_problem", "open_phase"),
     *("preview_guideline", "reopen_items", "make_invite", "revoke_invite", "retire_member", "bring_back_member"),
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
-    *("store_settlement", "send_item_back", "close_project", "draw_subsets", "bring_known"),
+    *("store_settlement", "send_item_back", "close_project", "draw_subsets", "draw_pairs", "bring_known"),
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
     *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial"),

@@ -20,7 +20,7 @@ BELOW_SERVICES = (
     *TEXTS,
     *("annotate.kinds", "annotate.models", "annotate.prepared", "annotate.queries", "annotate.lead_queries"),
     *("annotate.release_queries", "annotate.review_queries", "annotate.round_queries", "annotate.pool_queries"),
-    "annotate.subset_queries",
+    *("annotate.subset_queries", "annotate.pair_queries"),
     *("annotate.errors", "annotate.waking"),
 )
 SCORING_BELOW_SERVICES = tuple(
@@ -28,7 +28,7 @@ SCORING_BELOW_SERVICES = tuple(
     for name in (
         *("stats", "methods", "judges", "tools", "models", "errors"),
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
-        *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries"),
+        *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
         "gap_queries",
     )
@@ -37,10 +37,11 @@ ANNOTATE_SERVICES = (
     *("importing", "staging", "assigning", "labeling", "reviewing", "exporting"),
     *("releasing", "release_reading", "spool"),
     *("setting_up", "demo", "blind", "work", "uploading", "knowing", "people", "inviting", "accounts", "sessions"),
-    *("tokens", "rounds", "qualifying", "pools", "subsets", "known_files"),
+    *("tokens", "rounds", "qualifying", "pools", "subsets", "pairing", "known_files"),
 )
 SCORING_SERVICES = (
     *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
     "prompting",
@@ -138,8 +139,8 @@ ROWS = (
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
     Row("parquet.py, the program of a child", ("annotate/parquet.py",), ("pyarrow",)),
     Row(
-        "annotate/release_queries.py, review_queries.py, round_queries.py or subset_queries.py",
-        files("annotate", ("release_queries", "review_queries", "round_queries", "subset_queries")),
+        "annotate/release_queries.py, review_queries.py, round_queries.py, subset_queries.py or pair_queries.py",
+        files("annotate", ("release_queries", "review_queries", "round_queries", "subset_queries", "pair_queries")),
         ("django", *TEXTS, "annotate.models", "annotate.lead_queries"),
     ),
     Row(
@@ -164,7 +165,7 @@ ROWS = (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
             "scoring/gap_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
-            *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries")),
+            *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
         ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),

@@ -399,6 +399,8 @@ PLANTS = {
     "Item.arm": Plant("S3", nobody),
     "Item.suggestions": Plant("S5", who_is_asked_about_suggestions, suggestions_of),
     "Item.origin": Plant("S5", nobody, anything),
+    "PairsDraw.asked": Plant("S3", leads, lambda new, row: {"codes": [new()]}),
+    "PairsDraw.collaborations": Plant("S3", nobody, lambda new, row: [{"points": [new()], "slots": [new()]}]),
     "Assignment.public_id": Plant("S4", whose_assignment_it_is),
     "Assignment.point": Plant("S3", nobody, where_it_is_set("point")),
     "Assignment.draft": Plant("S4", whose_assignment_it_is, draft_of),

@@ -149,6 +149,7 @@ AUDIENCE = {
     **dict.fromkeys(("annotate:post_in_thread", "annotate:report_gap"), "whose assignment it is"),
     **{f"annotate:{name}": "leads" for name in ("show_rounds", "open_round", "close_round", "list_gaps")},
     **dict.fromkeys(("annotate:set_pass_rule", "scoring:set_overlap_rule"), "leads"),
+    **dict.fromkeys(("annotate:show_pairs", "annotate:draw_pairs"), "leads"),
     **dict.fromkeys(("annotate:show_subsets", "annotate:draw_subsets", "annotate:bring_known"), "leads"),
     **API_AUDIENCE,
 }
@@ -360,6 +361,11 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         "annotate:draw_subsets": {
             "numbers": {"n_common": "1", "n_unique": "0", "people": "a1", "only_successful": "yes"},
             "wrong values": {"n_common": "x", "n_unique": "-1", "people": "\0"},
+            "nothing": {},
+        },
+        "annotate:draw_pairs": {
+            "numbers": {"seed": "1", "quota": "1", "n_points": "", "people": "a1"},
+            "wrong values": {"seed": "x", "quota": "-1", "n_points": "9" * 30, "people": "\0"},
             "nothing": {},
         },
         **settling_bodies(readable),

@@ -19,6 +19,7 @@ from annotate.models import (
     Invite,
     Item,
     Membership,
+    PairsDraw,
     Person,
     Post,
     Project,
@@ -145,6 +146,7 @@ def make_world() -> World:
     )
     told = closed_and_told(members)
     whole = shown_whole()
+    PairsDraw.objects.create(project=ours, seed=5, drawn_at=factories.NOW)
     work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
     secret = set_up_links(ours)

@@ -45,7 +45,7 @@ class Command(SaidCommand):
             "--assigning",
             choices=setting_up.ASSIGNING,
             default="panel",
-            help="a pool gives the next item to who asks; subsets are drawn on a page",
+            help="a pool gives the next item to who asks; subsets are drawn on a page, pairs by draw_pairs",
         )
         parser.add_argument("--overlap", type=int, default=3, metavar="K", help="of a pool: labels an item")
         parser.add_argument("--cap", type=int, metavar="N", help="of a pool: most items a person; none when not given")
