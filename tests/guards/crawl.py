@@ -215,6 +215,7 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{f"informed of {name}": row.public_id for name, row in world.again.items()},
             **{f"told of {name}": row.public_id for name, row in world.told.items()},
             **{f"{what} whole of ana": row.public_id for what, row in world.whole.items()},
+            **{f"{what} asked of ana": row.public_id for what, row in world.asked.items()},
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
         },
@@ -826,7 +827,8 @@ class Crawl:
             states = ("open", "submitted", "rewritten", "practised", "sent back")
             own = [*(f"{state} of {who}" for state in states), *reported]
             own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
-            own += [] if route.is_api else [f"{what} whole of {who}" for what in ("waiting", "stored")]
+            shown = itertools.product(("waiting", "stored"), ("whole", "asked"))
+            own += [] if route.is_api else [f"{what} {how} of {who}" for what, how in shown]
             own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
             return who != "gone" and what in own
         if audience == "who has the link":
