@@ -139,6 +139,7 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("start_trial", "show_trial")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
     "scoring:plan_run": "leads",
+    **{f"scoring:{name}": "leads" for name in ("show_publishing", "publish_gaps", "publish_texts")},
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
     **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
@@ -442,6 +443,16 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
         "annotate:revoke_token": {"nothing": {}},
+        "scoring:publish_gaps": {
+            "a run": {"run": "3", "n": "5", "seed": "", "target": "nowhere"},
+            "wrong values": {"run": "x", "n": "\0", "seed": "x", "target": "\0"},
+            "nothing": {},
+        },
+        "scoring:publish_texts": {
+            "a run": {"runs": "3", "target": "nowhere"},
+            "wrong values": {"runs": "x", "target": "\0"},
+            "nothing": {},
+        },
         "scoring:start_run": {
             "a judge": {"judge": "lexical", "phases": "main"},
             "nobody": {"judge": "nobody", "phases": "main"},
