@@ -51,13 +51,20 @@ class Ask:
     step: str
     attempt: int
     prompt: str
-    """Key of the prompt, such as `reader.questions`."""
+    """Key of the prompt, such as `reader.questions`; may be "" where there are messages."""
     language: str
     """`en` or `zh`: which text of the prompt."""
     values: Mapping[str, str]
     """By placeholder; judged texts among them are delimited when the prompt is put together."""
     schema: Mapping[str, Any]
-    """JSON schema of the answer, for endpoints that know it."""
+    """JSON schema of the answer, for endpoints that know it; empty where a text is asked for."""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """Chat messages in OpenAI's form that are sent as they are; the prompt, unless it is "", comes behind them as a
+    message of the user."""
+    also: str = ""
+    """Key of a prompt whose text is appended to the system message."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Tools that are declared; none may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Answer:
     """The output limit ended it."""
     refused: bool = False
     """The endpoint said that the model refused."""
+    is_tool_call: bool = False
+    """It called a tool in place of saying something."""
 
 
 class SettingsError(ValueError):
@@ -157,6 +166,8 @@ class JudgeSpec:
     gives_labels: bool = True
     """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
     page."""
+    works_on: Literal["items", "points"] = "items"
+    """What a run goes through: items, or the points at which replies are written anew."""
 
 
 ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")
