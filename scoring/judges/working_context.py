@@ -82,8 +82,9 @@ def tool_name(name: str) -> str:
     return NO_TOOL_NAME.sub("_", name)[:LONGEST_TOOL_NAME] or "tool"
 
 
-def declared_tools(trace: Trace) -> tuple[Mapping[str, Any], ...]:
-    """The agent's tools by the names it called, each with parameters left open: a judge is not shown what else a file
-    said beside its messages."""
-    names = {tool_name(call.name) for message in trace.messages if message.side == "agent" for call in message.calls}
+def declared_tools(trace: Trace, anchor: int) -> tuple[Mapping[str, Any], ...]:
+    """The agent's tools by the names it called before a reply, each with parameters left open: a judge is not shown
+    what else a file said beside its messages."""
+    before = (message for message in trace.messages if message.index < anchor and message.side == "agent")
+    names = {tool_name(call.name) for message in before for call in message.calls}
     return tuple({"type": "function", "function": {"name": name, "parameters": dict(OPEN)}} for name in sorted(names))

@@ -20,8 +20,8 @@ MESSAGES = (
 )
 
 
-def make_trace(messages=MESSAGES, **values):
-    return Trace("t", "sightline", messages, **values)
+def make_trace(messages=MESSAGES):
+    return Trace("t", "sightline", messages)
 
 
 def test_calls_and_outputs_are_tied_under_names_of_ours():
@@ -80,7 +80,8 @@ def test_what_is_no_reply_has_no_context():
 
 
 def test_tools_are_those_that_were_called():
-    tools = declared_tools(make_trace())
+    tools = declared_tools(make_trace(), 10)
     assert [tool["function"]["name"] for tool in tools] == ["fit", "look", "read_file"]
     assert tools[0]["function"]["parameters"] == {"type": "object", "properties": {}, "additionalProperties": True}
-    assert declared_tools(make_trace(MESSAGES[:2])) == ()
+    assert len(declared_tools(make_trace(), 5)) == 2
+    assert declared_tools(make_trace(), 2) == ()
