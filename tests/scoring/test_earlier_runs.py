@@ -6,12 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from annotate import work
-from annotate.errors import Refused
+from annotate.errors import JobFailed, Refused
 from annotate.models import Work, WorkGroup
-from scoring import queries
+from scoring import queries, running
 from scoring.asking import Cap
 from scoring.estimating import estimate_run
-from scoring.models import Verdict
+from scoring.judges.registry import judge_called
+from scoring.models import Judge, Verdict
 from scoring.running import Asking, start_run
 from tests.factories import CONVERSATION, make_cast, make_endpoint, make_item, make_run, make_trace, make_verdict
 from tests.scoring.asking_here import Model, answered_by
@@ -95,3 +96,29 @@ def test_what_the_earlier_run_found_is_one_statement(cast, django_assert_num_que
     reader = make_reader(cast, [[QUESTION], []])
     with django_assert_num_queries(1):
         assert queries.found_by(cast.project.pk, reader.number, cast.items[0].pk) == {"questions": [QUESTION]}
+
+
+def test_the_rewriter_builds_on_a_writers_run_without_additions_and_names_a_point_without_text(cast):
+    spec = judge_called("rewriter")
+    default, notice = (make_writer(cast, condition) for condition in ("default", "notice"))
+    running.check_earlier(spec, cast.project, {"default_run": default.number})
+    for number in (notice.number, make_reader(cast, []).number):
+        with pytest.raises(Refused) as refused:
+            running.check_earlier(spec, cast.project, {"default_run": number})
+        assert (refused.value.problem.code, refused.value.problem.field) == ("no_such_run", "default_run")
+    first, second = (queries.judged_item(item.pk) for item in cast.items)
+    make_verdict(default, cast.items[0], None, finding={"values": {"text": "Draft."}, "spans": []})
+    make_verdict(default, cast.items[1], None, finding={"values": {"text": "Half"}, "spans": []}, is_unreadable=True)
+    trace, settings = queries.whole_trace(first.trace), {"default_run": default.number}
+    assert running.seen_by(spec, cast.project, settings, trace, first).message == "Draft."
+    with pytest.raises(JobFailed, match="no_default_text"):
+        running.seen_by(spec, cast.project, settings, trace, second)
+
+
+def make_writer(cast, condition):
+    run = make_run(cast.project, "writer")
+    settings = {"condition": condition}
+    values = {"name": "writer", "settings": settings, "settings_hash": running.hash_of(settings)}
+    run.judge = Judge.objects.create(project=cast.project, **values)
+    run.save()
+    return run
