@@ -1,4 +1,4 @@
-"""A model that says of each gap a reader found what kind of thing was missing (docs/methods.md, Gap categories). It
+"""A model that says of each gap a reader found what kind of thing was missing (docs/remedies.md). It
 gets what a person who labels gaps gets: the question, the words it is about and the reply around them, one gap a call.
 """
 

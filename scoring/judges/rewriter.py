@@ -1,5 +1,5 @@
-"""A model that revises the reply a writer wrote at a point, in one pass (docs/remedies.md; docs/methods.md,
-Rewriting). It is shown the record of the work, the latest request and the message, and nothing else.
+"""A model that revises the reply a writer wrote at a point, in one pass (docs/remedies.md). It is shown the record
+of the work, the latest request and the message, and nothing else.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A model that writes the reply at a point anew, under one of six conditions (docs/remedies.md; docs/methods.md,
-Writing conditions). The work stays as it was: only what the model is told beside it differs.
+"""A model that writes the reply at a point anew, under one of six conditions (docs/remedies.md). The
+work stays as it was: only what the model is told beside it differs.
 
 `default`, `notice` and `requirements` continue the agent's own context. `separate`, `fact_list` and
 `separate_requirements` begin a conversation of their own, with the same system prompt and one message.
