@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotate import lead_queries
-from annotate.errors import NotYours, Refused
+from annotate.errors import JobFailed, NotYours, Refused
 from annotate.kinds.base import Finding
 from annotate.models import Person, Project
 from scoring import call_queries, calling, llm, queries, running
@@ -40,6 +40,7 @@ def estimate_run(
     running.check_samples(n_samples)
     row = running.endpoint_of(project, endpoint)
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
+    running.check_earlier(spec, project, complete)
     chosen = running.chosen_items(project, running.known_phases(phases), items)
     versions = versions_of(spec, project)
     requests = [
@@ -89,9 +90,12 @@ def first_request(
     item = queries.judged_item(item_id)
     if item is None:
         return None
-    beside = project.settings.get("text_beside_calls", "private")
     trace = running.with_own_text(queries.whole_trace(item.trace), item)
-    said = spec.step(spec.view(trace, item.anchor, beside), settings, ())
+    try:
+        view = running.seen_by(spec, project, settings, trace, item)
+    except JobFailed:
+        return None
+    said = spec.step(view, settings, ())
     if isinstance(said, Finding):
         return None
     assert isinstance(said, Ask)

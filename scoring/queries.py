@@ -107,6 +107,19 @@ def runs_of(project: Project) -> QuerySet[Run]:
     return rows.order_by("-number")
 
 
+def run_numbered(project: Project, number: int | None) -> Run | None:
+    return Run.objects.select_related("judge", "group").filter(project=project, number=number).first()
+
+
+def found_by(project_id: int, number: int, item_id: int) -> dict[str, Any] | None:
+    """The values of what a run found of an item, sample 0; None where there is nothing that can be read."""
+    those = Verdict.objects.filter(
+        run__project=project_id, run__number=number, item=item_id, sample=0, is_unreadable=False
+    )
+    finding = those.values_list("finding", flat=True).first()
+    return None if finding is None else finding["values"]
+
+
 def jobs_by_state(groups: Iterable[int]) -> dict[int, Counter[str]]:
     """How many jobs of each group are in each state: one statement."""
     counts: dict[int, Counter[str]] = {group: Counter() for group in groups}

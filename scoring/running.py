@@ -29,7 +29,7 @@ from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
 from scoring import call_queries, calling, queries
 from scoring.asking import ASKED_KIND, BAD_CAP, DRIVER_BROKE_DOWN, ENDPOINT_CHANGED, NO_CAP, NO_PRICES, Cap
-from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint
+from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint, no_such_run
 from scoring.judges.registry import judge_called, judges_for
 from scoring.models import Call, Endpoint, Judge, Run, Verdict
 
@@ -90,6 +90,7 @@ def start_run(
     spec = judge_for(project, judge)
     asking = asking_for(spec, project, asking)
     complete = settings_for(spec, with_endpoint(settings or {}, asking))
+    check_earlier(spec, project, complete)
     phases = known_phases(phases)
     check_samples(n_samples)
     items = chosen_items(project, phases, items)
@@ -290,8 +291,21 @@ def say(run: Run, item: queries.JudgedItem) -> tuple[Finding, dict[str, Any] | N
 
 def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem) -> Any:
     """What the judge may see of an item."""
-    beside = run.project.settings.get("text_beside_calls", "private")
-    return spec.view(trace_of(run, item), item.anchor, beside)
+    return seen_by(spec, run.project, run.judge.settings, trace_of(run, item), item)
+
+
+def seen_by(
+    spec: JudgeSpec, project: Project, settings: Mapping[str, Any], trace: base.Trace, item: queries.JudgedItem
+) -> Any:
+    """An item as a judge sees it under complete settings; JobFailed where an earlier run that it builds on has nothing
+    of it."""
+    beside = project.settings.get("text_beside_calls", "private")
+    if spec.reads is None:
+        return spec.view(trace, item.anchor, beside)
+    earlier = queries.found_by(project.pk, settings[spec.reads.setting], item.id)
+    if earlier is None:
+        raise JobFailed(spec.reads.missing)
+    return spec.view(trace, item.anchor, beside, earlier=earlier)
 
 
 def label_of(run: Run, item: queries.JudgedItem, finding: Finding) -> dict[str, Any] | None:
@@ -509,6 +523,20 @@ def settings_for(spec: JudgeSpec, given: Mapping[str, Any]) -> dict[str, Any]:
         return spec.read_settings(given)
     except SettingsError as error:
         raise Refused(error.problems[0]) from error
+
+
+def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> None:
+    """Refused where the run that the judge builds on is not there, of another judge or settings, or not through."""
+    if spec.reads is None:
+        return
+    run = queries.run_numbered(project, settings[spec.reads.setting])
+    is_it = run is not None and run.judge.name == spec.reads.judge and has_settings(run, spec.reads.where)
+    if run is None or not is_it or not queries.is_through(run.group_id):
+        raise Refused(no_such_run(spec.reads.setting))
+
+
+def has_settings(run: Run, wanted: Mapping[str, Any]) -> bool:
+    return all(name in run.judge.settings and run.judge.settings[name] == value for name, value in wanted.items())
 
 
 def known_phases(phases: Sequence[str]) -> tuple[str, ...]:

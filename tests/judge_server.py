@@ -5,7 +5,8 @@
     with JudgeServer(in_turn(down(), right())) as server:
 
 A script is a function of what was asked (`Asked`) that gives an `Act`. What is right is a function of the request
-alone: the prompts of reader and checker are known by the blocks they quote. As a process of its own, which prints its
+alone: the prompts of judges are known by the blocks they quote, and what quotes nothing under a system prompt or with
+tools is a reply that is to be written. As a process of its own, which prints its
 address and answers its counts to GET /counts:
 
     python -m tests.judge_server --mix busy=0.1,down=0.03,garbage=0.02 --latency 0.05
@@ -57,8 +58,16 @@ class Asked:
     @property
     def prompt(self) -> str:
         """The key of the prompt that this is; empty for another."""
-        known = {"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"}
-        return next((key for name, key in known.items() if name in self.blocks), "")
+        known = {
+            **{"work": "writer.separate", "message": "rewriter", "window": "classifier"},
+            **{"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"},
+        }
+        return next((key for name, key in known.items() if name in self.blocks), "writer" if self.is_context else "")
+
+    @property
+    def is_context(self) -> bool:
+        """Whether the messages are the context of an agent that worked."""
+        return len(self.body.get("messages", [])) > 1
 
 
 # What is answered
@@ -251,6 +260,10 @@ EXPLAINS = re.compile(r"\b(?:is|are|means|stands for)\b|是|指|即|[:：(（]")
 
 def right_text(asked: Asked) -> str:
     blocks = asked.blocks
+    if asked.prompt in ("writer", "writer.separate"):
+        return written("\n".join(blocks.values()) or asked.text, asked.text)
+    if asked.prompt == "rewriter":
+        return rewritten(blocks["message"])
     answer: Any = {"answer": "ready"}
     if asked.prompt == "reader.questions":
         answer = right_questions(blocks["reply"])
@@ -258,6 +271,8 @@ def right_text(asked: Asked) -> str:
         answer = [right_answer(question, blocks["text"]) for question in numbered(blocks["questions"])]
     elif asked.prompt == "checker":
         answer = right_lists(blocks["record"], blocks["reply"])
+    elif asked.prompt == "classifier":
+        answer = {"category": right_category(blocks["span"])}
     return json.dumps(answer, ensure_ascii=False)
 
 
@@ -300,12 +315,39 @@ def right_lists(record: str, reply: str) -> dict[str, list[str]]:
     }
 
 
+CATEGORIES = ("pointer", "coined", "term", "background")
+
+
+def right_category(span: str) -> str:
+    """One of the four by the words of the gap, whoever asks."""
+    return CATEGORIES[hashlib.sha256(span.encode()).digest()[0] % len(CATEGORIES)]
+
+
+def written(text: str, request: str) -> str:
+    """A reply made from what was sent: its last number and some of its names, under a code of the whole request."""
+    names = dict.fromkeys(found[1] or found[2] for found in IDENTIFIER.finditer(text))
+    numbers = NUMBER.findall(text)
+    code = hashlib.sha256(request.encode()).hexdigest()[:6]
+    said = f"The answer is {numbers[-1]}." if numbers else "The work is done."
+    return " ".join([said, *(f"See `{name}`." for name in [*names][-2:]), f"This is draft D-{code}."])
+
+
+def rewritten(message: str) -> str:
+    """The message with its names explained."""
+    names = dict.fromkeys(found[1] or found[2] for found in IDENTIFIER.finditer(message))
+    return "\n".join([message, *(f"{name} is a name for one step of the work." for name in names)])
+
+
 def wrong_ids_text(asked: Asked) -> str:
+    if asked.prompt in ("writer", "writer.separate", "rewriter"):
+        return right_text(asked)
     answer = json.loads(right_text(asked))
     if isinstance(answer, list):
         answer = [*answer, {"answer": "One more.", "quote": "One more."}]
     elif "questions" in answer:
         answer["questions"] = [{"q": "Which?", "type": "riddle", "about": "x"}]
+    elif "category" in answer:
+        answer = {"category": "riddle"}
     elif "errors" in answer:
         answer = {"mistakes": [], "gaps": []}
     else:

@@ -51,13 +51,20 @@ class Ask:
     step: str
     attempt: int
     prompt: str
-    """Key of the prompt, such as `reader.questions`."""
+    """Key of the prompt, such as `reader.questions`; may be "" where there are messages."""
     language: str
     """`en` or `zh`: which text of the prompt."""
     values: Mapping[str, str]
     """By placeholder; judged texts among them are delimited when the prompt is put together."""
     schema: Mapping[str, Any]
-    """JSON schema of the answer, for endpoints that know it."""
+    """JSON schema of the answer, for endpoints that know it; empty where a text is asked for."""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """Chat messages in OpenAI's form that are sent as they are; the prompt, unless it is "", comes behind them as a
+    message of the user."""
+    also: str = ""
+    """Key of a prompt whose text is appended to the system message."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Tools that are declared; none may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Answer:
     """The output limit ended it."""
     refused: bool = False
     """The endpoint said that the model refused."""
+    is_tool_call: bool = False
+    """It called a tool in place of saying something."""
 
 
 class SettingsError(ValueError):
@@ -125,6 +134,39 @@ class SettingField:
 
 
 @dataclass(frozen=True, slots=True)
+class Reads:
+    """The earlier run whose findings a judge builds on: its view gets as `earlier` the values of what that run found
+    of the same item, sample 0."""
+
+    setting: str
+    """Name of the setting that holds the number of the run."""
+    judge: str
+    """Name of the judge whose run it has to be."""
+    missing: str
+    """What is said of an item of which that run found nothing; a message id."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that the earlier run has to have."""
+
+
+def run_number(given: Mapping[str, Any], name: str) -> int | None:
+    """A setting that names an earlier run by its number; None where it is not set. Raises SettingsError."""
+    number = given.get(name)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 2**31):
+        raise SettingsError(no_such_run(name))
+    return number
+
+
+def no_such_run(name: str) -> Problem:
+    return Problem(
+        code="no_such_run",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("The number of an earlier run of this project that this judge can build on."),
+        remedy=gettext_noop("Name one of the judge whose findings are needed, once it is through."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeSpec:
     """One judge as the rest of the product knows it. `title` and `describe` are message ids; `version` changes with
     everything that may change a verdict."""
@@ -135,7 +177,8 @@ class JudgeSpec:
     version: str
     kinds: tuple[str, ...]
     """Names of the task kinds whose items it judges."""
-    view: View
+    view: Callable[..., Any]
+    """A View; of a judge that `reads` an earlier run one that takes `earlier` too."""
     step: Callable[..., Ask | Finding]
     """What it says of one view under complete settings: `step(view, settings)`. Of a judge that asks it is
     `step(view, settings, answers)` with the answers so far in order, and may be the next question; after MOST_ATTEMPTS
@@ -157,6 +200,10 @@ class JudgeSpec:
     gives_labels: bool = True
     """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
     page."""
+    works_on: Literal["items", "points"] = "items"
+    """What a run goes through: items, or the points at which replies are written anew."""
+    reads: Reads | None = None
+    """The earlier run it builds on; its view then takes `earlier` too."""
 
 
 ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")
