@@ -95,7 +95,7 @@ def first_request(
     if isinstance(said, Finding):
         return None
     assert isinstance(said, Ask)
-    return calling.request_by(settings["endpoint"], versions[said.prompt, said.language].text, said)
+    return calling.request_by(settings["endpoint"], versions, said)
 
 
 def usual(spec: JudgeSpec, project: Project, endpoint: Endpoint) -> Usual:

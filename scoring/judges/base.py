@@ -51,13 +51,20 @@ class Ask:
     step: str
     attempt: int
     prompt: str
-    """Key of the prompt, such as `reader.questions`."""
+    """Key of the prompt, such as `reader.questions`; empty where `messages` are all that is said."""
     language: str
     """`en` or `zh`: which text of the prompt."""
     values: Mapping[str, str]
     """By placeholder; judged texts among them are delimited when the prompt is put together."""
     schema: Mapping[str, Any]
     """JSON schema of the answer, for endpoints that know it."""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """A chat in OpenAI form that is sent as it is; the prompt, if there is one, comes behind it as a user message."""
+    also: str = ""
+    """Key of a prompt whose text is put behind that of the system message, or is the system message where there is
+    none."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Tools in OpenAI form that the request declares and forbids to call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Answer:
     """The output limit ended it."""
     refused: bool = False
     """The endpoint said that the model refused."""
+    is_tool_call: bool = False
+    """The model called a tool in place of saying something, or beside it."""
 
 
 class SettingsError(ValueError):
