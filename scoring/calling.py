@@ -85,22 +85,27 @@ def in_words(prompt: str, values: Mapping[str, str]) -> str:
     raise JobFailed(NO_MARK)
 
 
-def request_of(run: Run, versions: Prompts, ask: Ask) -> llm.Request:
+def request_of(run: Run, versions: Prompts, ask: Ask, sample: int) -> llm.Request:
     """What is sent for a question, by the settings that stand with the judge."""
-    return request_by(run.judge.settings["endpoint"], versions, ask)
+    return request_by(run.judge.settings["endpoint"], versions, ask, sample)
 
 
-def request_by(endpoint: Mapping[str, Any], versions: Prompts, ask: Ask) -> llm.Request:
+def request_by(endpoint: Mapping[str, Any], versions: Prompts, ask: Ask, sample: int = 0) -> llm.Request:
     return llm.Request(
         messages=messages_of(versions, ask),
         model=endpoint["model"],
         temperature=endpoint["temperature"],
         max_output_tokens=endpoint["max_output_tokens"],
         thinking=endpoint["thinking"],
-        seed=endpoint["seed"],
+        seed=seed_of(endpoint["seed"], sample),
         schema=dict(ask.schema) or None,
         tools=tuple(dict(tool) for tool in ask.tools),
     )
+
+
+def seed_of(seed: int | None, sample: int) -> int | None:
+    """Another one for each further sample, so that what temperature 0 would make equal is drawn by itself."""
+    return seed if sample == 0 else (seed or 0) + sample
 
 
 def messages_of(versions: Prompts, ask: Ask) -> tuple[llm.ChatMessage, ...]:
@@ -141,7 +146,7 @@ def tokens_in_of(request: llm.Request) -> int:
 
 def new_call(run: Run, item: int, sample: int, ask: Ask, versions: Prompts) -> Call:
     """A call that is not written yet."""
-    request = request_of(run, versions, ask)
+    request = request_of(run, versions, ask, sample)
     return Call(
         run=run,
         item_id=item,

@@ -48,7 +48,7 @@ def estimate_run(
         if (request := first_request(project, spec, complete, versions, item)) is not None
     ]
     hashes = [llm.hash_of(request) for request in requests]
-    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse else set()
+    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse and n_samples == 1 else set()
     firsts = [
         First(calling.tokens_in_of(request), hashed in stored)
         for request, hashed in zip(requests, hashes, strict=True)

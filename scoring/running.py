@@ -119,7 +119,7 @@ def start_run(
             n_samples=n_samples,
             group=group,
             person=person,
-            **asked_by(spec, project, asking),
+            **asked_by(spec, project, asking, n_samples),
         )
         WorkGroup.objects.filter(pk=group.pk).update(state=WorkGroup.State.OPEN)
         work.add_many(jobs)
@@ -419,15 +419,15 @@ def caps_of(cap: Cap) -> dict[str, Any]:
     return {"cap_calls": cap.calls, "cap_tokens": cap.tokens, "cap_cost": cap.cost}
 
 
-def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None) -> dict[str, Any]:
-    """What a run says of how it asks."""
+def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None, n_samples: int) -> dict[str, Any]:
+    """What a run says of how it asks. Samples are independent: recorded answers are for runs of one alone."""
     if asking is None:
         return {}
     versions = calling.prompts_for(project, spec.prompts, asking.prompts)
     return {
         "endpoint": asking.endpoint,
         "is_proof": asking.endpoint.is_proof,
-        "reuse": asking.reuse,
+        "reuse": asking.reuse and n_samples == 1,
         "prompts": versions,
         **caps_of(asking.cap),
     }
