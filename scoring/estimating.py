@@ -29,6 +29,7 @@ def estimate_run(
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
+    points: int | None = None,
     reuse: bool = True,
 ) -> Estimate:
     """Refused for what a run would be refused for, but for the cap; NotYours for who does not lead the project."""
@@ -40,7 +41,9 @@ def estimate_run(
     running.check_samples(n_samples)
     row = running.endpoint_of(project, endpoint)
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
-    chosen = running.chosen_items(project, running.known_phases(phases), items)
+    over = running.points_for(spec, project, points)
+    _, chosen = running.judged_by(project, phases, items, over)
+    running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)
     requests = [
         request

@@ -161,6 +161,8 @@ class JudgeSpec:
     """Whether it asks a model. Its settings then name the endpoint as `read_endpoint` has it."""
     prompts: tuple[str, ...] = ()
     """Keys of the prompts it uses."""
+    works_on: Literal["items", "points"] = "items"
+    """Whether it judges the items of phases, or writes for chosen reply points and for nothing else."""
     usual_calls: float = 1.0
     """About so many calls a judgment, for the estimate of a first run."""
     gives_labels: bool = True
