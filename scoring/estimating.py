@@ -29,6 +29,7 @@ def estimate_run(
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
+    points: int | None = None,
     reuse: bool = True,
 ) -> Estimate:
     """Refused for what a run would be refused for, but for the cap; NotYours for who does not lead the project."""
@@ -41,7 +42,9 @@ def estimate_run(
     row = running.endpoint_of(project, endpoint)
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
     running.check_earlier(spec, project, complete)
-    chosen = running.chosen_items(project, running.known_phases(phases), items)
+    over = running.points_for(spec, project, points)
+    _, chosen = running.judged_by(project, phases, items, over)
+    running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)
     requests = [
         request
@@ -49,7 +52,7 @@ def estimate_run(
         if (request := first_request(project, spec, complete, versions, item)) is not None
     ]
     hashes = [llm.hash_of(request) for request in requests]
-    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse else set()
+    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse and n_samples == 1 else set()
     firsts = [
         First(calling.tokens_in_of(request), hashed in stored)
         for request, hashed in zip(requests, hashes, strict=True)
@@ -99,7 +102,7 @@ def first_request(
     if isinstance(said, Finding):
         return None
     assert isinstance(said, Ask)
-    return calling.request_by(settings["endpoint"], versions[said.prompt, said.language].text, said)
+    return calling.request_by(settings["endpoint"], versions, said)
 
 
 def usual(spec: JudgeSpec, project: Project, endpoint: Endpoint) -> Usual:

@@ -27,11 +27,11 @@ from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from scoring import call_queries, calling, queries
+from scoring import call_queries, calling, point_queries, queries
 from scoring.asking import ASKED_KIND, BAD_CAP, DRIVER_BROKE_DOWN, ENDPOINT_CHANGED, NO_CAP, NO_PRICES, Cap
 from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint, no_such_run
 from scoring.judges.registry import judge_called, judges_for
-from scoring.models import Call, Endpoint, Judge, Run, Verdict
+from scoring.models import Call, Endpoint, Judge, Points, Run, Verdict
 
 KIND = "verdict"
 DRIVER, ASKED = "asking", work.driven(ASKED_KIND)
@@ -80,20 +80,24 @@ def start_run(
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
+    points: int | None = None,
     asking: Asking | None = None,
 ) -> Run:
-    """Let a judge judge every item of these phases, in the background; with `items` only those of them. `person` is
-    None on the command line. `asking` says how a judge that asks a model does so.
+    """Let a judge judge every item of these phases, in the background; with `items` only those of them; with the number
+    of `points` the replies of these, whatever their phases. `person` is None on the command line. `asking` says how a
+    judge that asks a model does so.
 
-    Refused for a judge, phases or settings that do not go, where there is nothing to judge, and without a cap where a
-    model is asked; NotYours for who does not lead the project."""
+    Refused for a judge, phases, points or settings that do not go, where there is nothing to judge, without a cap where
+    a model is asked, and where a judge that works on points has run over them under these settings; NotYours for who
+    does not lead the project."""
     spec = judge_for(project, judge)
     asking = asking_for(spec, project, asking)
     complete = settings_for(spec, with_endpoint(settings or {}, asking))
     check_earlier(spec, project, complete)
-    phases = known_phases(phases)
     check_samples(n_samples)
-    items = chosen_items(project, phases, items)
+    over = points_for(spec, project, points)
+    phases, items = judged_by(project, phases, items, over)
+    refuse_second(project, spec, complete, over)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
     kind = ASKED if spec.asks else KIND
     payloads = {
@@ -106,6 +110,7 @@ def start_run(
     )
     with transaction.atomic():
         project = people.lock_people(project) if person is None else people.lock_led(project, person)
+        refuse_second(project, spec, complete, over)
         row, _ = Judge.objects.get_or_create(
             project=project, name=spec.name, settings_hash=hash_of(complete), defaults={"settings": complete}
         )
@@ -118,9 +123,10 @@ def start_run(
             phases=list(phases),
             n_items=len(items),
             n_samples=n_samples,
+            points=over,
             group=group,
             person=person,
-            **asked_by(spec, project, asking),
+            **asked_by(spec, project, asking, n_samples),
         )
         WorkGroup.objects.filter(pk=group.pk).update(state=WorkGroup.State.OPEN)
         work.add_many(jobs)
@@ -433,15 +439,15 @@ def caps_of(cap: Cap) -> dict[str, Any]:
     return {"cap_calls": cap.calls, "cap_tokens": cap.tokens, "cap_cost": cap.cost}
 
 
-def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None) -> dict[str, Any]:
-    """What a run says of how it asks."""
+def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None, n_samples: int) -> dict[str, Any]:
+    """What a run says of how it asks. Samples are independent: recorded answers are for runs of one alone."""
     if asking is None:
         return {}
     versions = calling.prompts_for(project, spec.prompts, asking.prompts)
     return {
         "endpoint": asking.endpoint,
         "is_proof": asking.endpoint.is_proof,
-        "reuse": asking.reuse,
+        "reuse": asking.reuse and n_samples == 1,
         "prompts": versions,
         **caps_of(asking.cap),
     }
@@ -510,6 +516,42 @@ def chosen_items(project: Project, phases: Sequence[str], chosen: Sequence[int] 
     return those
 
 
+def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points | None:
+    """The points of this number; Refused where there are none, or none are named and the judge works on nothing
+    else."""
+    if number is None:
+        if spec.works_on == "points":
+            raise Refused(NO_POINTS)
+        return None
+    found = point_queries.points_numbered(project, number)
+    if found is None:
+        raise Refused(UNKNOWN_POINTS)
+    return found
+
+
+def judged_by(
+    project: Project, phases: Sequence[str], items: Sequence[int] | None, points: Points | None
+) -> tuple[tuple[str, ...], list[int]]:
+    """The phases and items of a run: those of the points, if there are any."""
+    if points is None:
+        phases = known_phases(phases)
+        return phases, chosen_items(project, phases, items)
+    rows = [row for row in point_queries.items_of_points(points) if items is None or row[0] in set(items)]
+    if not rows:
+        raise Refused(NOTHING_TO_JUDGE)
+    return known_phases(list({phase for _, phase in rows})), [item for item, _ in rows]
+
+
+def refuse_second(project: Project, spec: JudgeSpec, settings: Mapping[str, Any], points: Points | None) -> None:
+    """A condition is run once over the same points: texts written twice would stand for one another."""
+    if spec.works_on != "points":
+        return
+    same = Run.objects.filter(project=project, judge__name=spec.name, points=points)
+    same = same.filter(judge__settings_hash=hash_of(settings)).exclude(group__state=WorkGroup.State.CANCELLED)
+    if same.exists():
+        raise Refused(CONDITION_RUN_ALREADY)
+
+
 def judge_for(project: Project, name: str) -> JudgeSpec:
     """The judge of this name, if it judges the project's kind; Refused names those that do."""
     those = {spec.name: spec for spec in judges_for(project.kind)}
@@ -576,6 +618,24 @@ NOTHING_TO_JUDGE = Problem(
     field="phases",
     expected=gettext_noop("Items in these phases; there are none."),
     remedy=gettext_noop("Import traces first, or choose other phases."),
+)
+NO_POINTS = Problem(
+    code="no_points",
+    field="points",
+    expected=gettext_noop("The number of reply points: this judge works on nothing else."),
+    remedy=gettext_noop("Choose points first, then name them."),
+)
+UNKNOWN_POINTS = Problem(
+    code="unknown_points",
+    field="points",
+    expected=gettext_noop("The number of reply points that this project has."),
+    remedy=gettext_noop("Choose one from the list."),
+)
+CONDITION_RUN_ALREADY = Problem(
+    code="condition_run_already",
+    field="points",
+    expected=gettext_noop("Settings under which this judge has not run over these points yet."),
+    remedy=gettext_noop("Go on with the earlier run, or call it off first."),
 )
 ASKS_NOBODY = Problem(
     code="asks_nobody",

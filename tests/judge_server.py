@@ -85,6 +85,8 @@ class Act:
     body: Callable[[Asked], bytes] | None = None
     finish: str = "stop"
     refusal: str | None = None
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    """Calls of tools that the message makes."""
     wait: float = 0.0
     """Seconds before the first byte."""
     pause: float = 0.0
@@ -167,6 +169,12 @@ def broken_json() -> Act:
 
 def refusal() -> Act:
     return Act("refusal", lambda asked: "", refusal="I cannot help with that.")
+
+
+def tool_call() -> Act:
+    """Calls a tool and says nothing."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    return Act("tool_call", lambda asked: "", finish="tool_calls", calls=[call])
 
 
 def refusal_in_words() -> Act:
@@ -542,6 +550,7 @@ def envelope(act: Act, asked: Asked) -> bytes:
     """The message of the model as the protocol wraps it, with the tokens it took, of four characters each."""
     text = act.text(asked) if act.text else ""
     message = {"role": "assistant", "content": text or None, **({"refusal": act.refusal} if act.refusal else {})}
+    message |= {"tool_calls": act.calls} if act.calls else {}
     usage = {"prompt_tokens": len(asked.text) // 4 + 1, "completion_tokens": len(text) // 4 + 1}
     usage["total_tokens"] = sum(usage.values())
     whole = {

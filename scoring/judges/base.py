@@ -51,7 +51,7 @@ class Ask:
     step: str
     attempt: int
     prompt: str
-    """Key of the prompt, such as `reader.questions`; may be "" where there are messages."""
+    """Key of the prompt, such as `reader.questions`; empty where `messages` are all that is said."""
     language: str
     """`en` or `zh`: which text of the prompt."""
     values: Mapping[str, str]
@@ -59,12 +59,12 @@ class Ask:
     schema: Mapping[str, Any]
     """JSON schema of the answer, for endpoints that know it; empty where a text is asked for."""
     messages: tuple[Mapping[str, Any], ...] = ()
-    """Chat messages in OpenAI's form that are sent as they are; the prompt, unless it is "", comes behind them as a
-    message of the user."""
+    """A chat in OpenAI form that is sent as it is; the prompt, if there is one, comes behind it as a user message."""
     also: str = ""
-    """Key of a prompt whose text is appended to the system message."""
+    """Key of a prompt whose text is put behind that of the system message, or is the system message where there is
+    none."""
     tools: tuple[Mapping[str, Any], ...] = ()
-    """Tools that are declared; none may be called."""
+    """Tools in OpenAI form that the request declares and forbids to call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Answer:
     refused: bool = False
     """The endpoint said that the model refused."""
     is_tool_call: bool = False
-    """It called a tool in place of saying something."""
+    """The model called a tool in place of saying something, or beside it."""
 
 
 class SettingsError(ValueError):
@@ -195,13 +195,13 @@ class JudgeSpec:
     """Whether it asks a model. Its settings then name the endpoint as `read_endpoint` has it."""
     prompts: tuple[str, ...] = ()
     """Keys of the prompts it uses."""
+    works_on: Literal["items", "points"] = "items"
+    """Whether it judges the items of phases, or writes for chosen reply points and for nothing else."""
     usual_calls: float = 1.0
     """About so many calls a judgment, for the estimate of a first run."""
     gives_labels: bool = True
     """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
     page."""
-    works_on: Literal["items", "points"] = "items"
-    """What a run goes through: items, or the points at which replies are written anew."""
     reads: Reads | None = None
     """The earlier run it builds on; its view then takes `earlier` too."""
 

@@ -29,7 +29,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("stats", "methods", "judges", "tools", "models", "errors"),
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
-        *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
+        *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
         "gap_queries",
     )
 )
@@ -44,7 +44,7 @@ SCORING_SERVICES = (
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
-    "prompting",
+    *("prompting", "pointing"),
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
 )
@@ -166,6 +166,7 @@ ROWS = (
             "scoring/gap_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
+            "scoring/point_queries.py",
         ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),

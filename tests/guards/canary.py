@@ -271,6 +271,7 @@ STRUCTURAL_FIELDS = {
     "Prompt.language": "a language code",
     "Prompt.examples": "numbers of items",
     "Trial.items": "numbers of items",
+    "Points.items": "numbers of items, their classes and places",
 }
 
 
