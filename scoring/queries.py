@@ -103,7 +103,7 @@ def newest_schema(project_id: int) -> dict[str, Any]:
 
 def runs_of(project: Project) -> QuerySet[Run]:
     """Newest first."""
-    rows = Run.objects.filter(project=project).select_related("judge", "group", "person", "endpoint")
+    rows = Run.objects.filter(project=project).select_related("judge", "group", "person", "endpoint", "points")
     return rows.order_by("-number")
 
 

@@ -133,6 +133,7 @@ class EstimateQuery(Query):
     phase = Choice(Phase.values, required=False, default="main")
     n_samples = Digits(required=False, default=1, min_value=1, max_value=running.MOST_SAMPLES)
     reuse = Switch(required=False, default=True)
+    points = Digits(required=False, default=None, min_value=1, max_value=2**31 - 1, help_text="In place of a phase.")
 
 
 class TurnBody(CapBody):

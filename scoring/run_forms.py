@@ -15,13 +15,16 @@ WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def chosen_from(given) -> dict[str, object]:
-    """Judge, endpoint, phases, samples and whether recorded answers are used, from a form or the query it leads to."""
+    """Judge, endpoint, phases or points, samples and whether recorded answers are used, from a form or the query it
+    leads to."""
     samples = given.get("n_samples", "1")
+    points = given.get("points", "")
     spec = all_judges().get(given.get("judge", ""))
     return {
         "judge": given.get("judge", ""),
         "endpoint": given.get("endpoint", ""),
         "phases": [phase for phase in given.getlist("phases") if phase in Phase.values],
+        "points": (int(points) if WHOLE.fullmatch(points) else 0) if points else None,
         "n_samples": int(samples) if WHOLE.fullmatch(samples) and int(samples) <= MOST_SAMPLES else 0,
         "reuse": given.get("reuse", "yes") == "yes",
         "settings": own_settings(spec, given) if spec else {},
@@ -56,8 +59,8 @@ def word_of(value: object) -> str:
 
 
 def query_of(chosen) -> str:
-    names = ("judge", "endpoint", "phases")
-    return urlencode({name: chosen[name] for name in names}, doseq=True)
+    names = ("judge", "endpoint", "phases", "points")
+    return urlencode({name: chosen[name] for name in names if chosen[name] is not None}, doseq=True)
 
 
 def cap_from(posted) -> Cap:

@@ -15,14 +15,15 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import call_queries, endpoint_queries, estimating, queries, running
+from scoring import call_queries, endpoint_queries, estimating, point_queries, queries, running
 from scoring.asking import Cap, proposed_cap
+from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
 from scoring.models import Call, Endpoint, Run
 from scoring.run_forms import asked_fields, cap_from, chosen_from, query_of
 from scoring.running import Asking, RunProgress
 
-N_RUNS, N_DEAD = 25, 50
+N_RUNS, N_DEAD, MOST_POINTS = 25, 50, 100
 LONG_WAIT = timedelta(minutes=1)
 """A worker begins within seconds; after this the page says that there may be none."""
 
@@ -92,6 +93,7 @@ def start_run(request, project):
             judge=chosen["judge"],
             phases=chosen["phases"],
             settings=chosen["settings"],
+            points=chosen["points"],
             n_samples=chosen["n_samples"],
             asking=asking,
         )
@@ -122,7 +124,7 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
-        if spec is None or refusal.problem.field not in {field.name for field in spec.fields}:
+        if spec is None or refusal.problem.field not in asked_for(spec):
             context = runs_page(project, problem=refusal.problem, chosen=chosen)
             return render(request, "scoring/list_runs.html", context, status=422)
         problem = refusal.problem
@@ -135,6 +137,7 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
         "title": title_of(project),
         "spec": spec,
         "fields": asked_fields(spec, chosen) if spec else [],
+        "points": points_to_choose(project, spec) if spec else None,
         "chosen": chosen,
         "phases": ", ".join(str(titles[phase]) for phase in chosen["phases"]),
         "estimate": estimate,
@@ -143,6 +146,18 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
         "problem": problem and problem.as_dict(gettext),
     }
     return render(request, "scoring/plan_run.html", context, status=422 if problem else 200)
+
+
+def asked_for(spec: JudgeSpec) -> set[str]:
+    """What the page of the estimate asks for itself."""
+    return {field.name for field in spec.fields} | ({"points"} if spec.works_on == "points" else set())
+
+
+def points_to_choose(project: Project, spec: JudgeSpec) -> list[tuple[int, int]] | None:
+    """Numbers of points and of their replies; None for a judge that works on items."""
+    if spec.works_on == "items":
+        return None
+    return [(points.number, len(points.items)) for points in point_queries.points_of(project)[:MOST_POINTS]]
 
 
 @require_safe

@@ -140,6 +140,7 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
     "scoring:plan_run": "leads",
     **{f"scoring:{name}": "leads" for name in ("show_publishing", "publish_gaps", "publish_texts")},
+    **dict.fromkeys(("scoring:list_points", "scoring:choose_points"), "leads"),
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
     **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
@@ -469,6 +470,11 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         "scoring:write_prompt": {
             "a text": {"text": "{{mark}} {{files}} {{conversation}} {{reply}}", "examples": ""},
             "a text that is none": {"text": "{{reply}} {{replay}} \0", "examples": "x 999999 -1"},
+            "nothing": {},
+        },
+        "scoring:choose_points": {
+            "numbers": {"quota": "2", "n": "3", "seed": "5"},
+            "wrong values": {"quota": "x", "n": "0", "seed": "9" * 30},
             "nothing": {},
         },
         "scoring:start_trial": {
