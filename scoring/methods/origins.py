@@ -1,4 +1,4 @@
-"""Where a coined label came up first in what the agent had before it when it wrote a reply (docs/methods.md, Origins).
+"""Where a coined label came up first in what the agent had before it when it wrote a reply (docs/gaps.md).
 
 The agent's context is gone through in order; the first message with a term of the label is its origin. Nothing before
 the reply: the reply itself.
