@@ -1,4 +1,4 @@
-"""Which replies are written anew under every condition (docs/methods.md, Writing conditions)."""
+"""Which replies are written anew under every condition (docs/remedies.md)."""
 
 from __future__ import annotations
 
