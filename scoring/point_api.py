@@ -5,7 +5,7 @@ import secrets
 from django.urls import reverse
 from rest_framework import serializers
 
-from annotate.api.fields import Moment, Whole
+from annotate.api.fields import Flag, Moment, Whole
 from annotate.api.operations import LEADS, Answer, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
@@ -33,6 +33,7 @@ class PointsSerializer(serializers.Serializer):
 class ChooseBody(serializers.Serializer):
     quota = Whole(required=False, default=8, min_value=1, max_value=2**31 - 1, help_text="Most of a collaboration.")
     n = Whole(required=False, default=None, min_value=1, max_value=2**31 - 1, help_text="Most in all.")
+    at_random = Flag(required=False, default=False, help_text="Any `n` of all, without a quota and none first.")
     seed = Whole(required=False, default=None, min_value=0, max_value=MAX_SEED, help_text="A random one without.")
 
 
@@ -67,7 +68,7 @@ def choose_points(request, project):
     project, body = led_project(request, project), read_body(ChooseBody, request.data)
     seed = secrets.randbits(31) if body["seed"] is None else body["seed"]
     points = pointing.choose_points(
-        person=request.user, project=project, seed=seed, quota=body["quota"], n=body["n"]
+        person=request.user, project=project, seed=seed, quota=body["quota"], n=body["n"], at_random=body["at_random"]
     )
     address = reverse("scoring:api_points", args=[project.slug])
     return Answer(with_chosen([points])[0], 201, {"Location": address})

@@ -30,7 +30,7 @@ def page_of(project: Project, posted=None, problem: Problem | None = None) -> di
         "project": project,
         "title": title_of(project),
         "rows": [listed(points) for points in point_queries.points_of(project)[:N_POINTS]],
-        "said": {name: posted.get(name, "") for name in NUMBERS} if posted else {"quota": "8"},
+        "said": {name: posted.get(name, "") for name in (*NUMBERS, "at_random")} if posted else {"quota": "8"},
         "problem": problem and problem.as_dict(gettext),
     }
 
@@ -52,6 +52,7 @@ def choose_points(request, project):
             seed=whole(seed) if seed else secrets.randbits(31),
             quota=whole(quota),
             n=whole(n) if n else None,
+            at_random=request.POST.get("at_random") == "yes",
         )
     except NotYours:
         raise Http404 from None

@@ -1,6 +1,6 @@
 """Reply points chosen: which replies of a project are written anew under every condition of a study."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from django.db import transaction
@@ -11,7 +11,7 @@ from annotate.errors import Refused
 from annotate.models import Event, Person, Phase, Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import reply_queries
-from scoring.methods.points import Candidate, chosen_points
+from scoring.methods.points import Candidate, chosen_points, points_at_random
 from scoring.models import Points
 from scoring.reply_records import StepRow, TextRow, home_of, work_before
 
@@ -25,18 +25,24 @@ def choose_points(
     seed: int,
     quota: int = 8,
     n: int | None = None,
+    at_random: bool = False,
     phase: str = "main",
 ) -> Points:
-    """Up to `quota` replies of each collaboration, at most `n` in all, kept under the next number. `person` is None on
-    the command line. Refused for a number that does not go and where there is no reply; NotYours for who does not lead
-    the project."""
+    """Up to `quota` replies of each collaboration, at most `n` in all, kept under the next number; with `at_random` any
+    `n` of all, whatever the quota. `person` is None on the command line. Refused for a number that does not go and
+    where there is no reply; NotYours for who does not lead the project."""
     check("quota", quota, 1)
     check("n", 1 if n is None else n, 1)
     check("seed", seed, 0, MOST_SEED)
     if phase not in Phase.values:
         raise Refused(NOTHING_TO_CHOOSE)
     found = list(candidates(reply_queries.text_rows(project, phase), reply_queries.step_rows(project, phase)))
-    chosen = chosen_points(found, seed=seed, quota=quota, n=n)
+    if at_random:
+        chosen = points_at_random(found, seed=seed, n=n)
+        home = {one.item: one.cluster for one in found}
+        quota = max(Counter(home[one.item] for one in chosen).values(), default=quota)
+    else:
+        chosen = chosen_points(found, seed=seed, quota=quota, n=n)
     if project.kind != "reply" or not chosen:
         raise Refused(NOTHING_TO_CHOOSE)
     items = [{"item": one.item, "class": one.point_class, "order": one.order} for one in chosen]

@@ -48,6 +48,14 @@ def chosen_points(candidates: Iterable[Candidate], *, seed: int, quota: int, n: 
     ]
 
 
+def points_at_random(candidates: Iterable[Candidate], *, seed: int, n: int | None = None) -> list[ChosenPoint]:
+    """So many of all replies, each as likely as any other, whatever its collaboration and whether it is prior; in the
+    order of collaborations."""
+    rows = sorted(candidates, key=lambda one: (one.cluster, one.item))
+    drawn = random.Random(f"{seed}:any").sample(range(len(rows)), len(rows))[:n]
+    return [ChosenPoint(rows[place].item, "random", order) for order, place in enumerate(sorted(drawn))]
+
+
 def in_turn(candidates: Iterable[Candidate], seed: str) -> list[Candidate]:
     """Each class in an order of its own draw, so that how many are prior moves nothing else."""
     rows = sorted(candidates, key=lambda one: one.item)

@@ -69,6 +69,13 @@ def test_each_choice_is_the_next_number_and_told(cast):
     assert (event.person, event.detail) == (cast.lea, {"points": 2, "items": 3, "quota": 8, "seed": 5})
 
 
+def test_any_replies_at_random_know_no_quota(cast):
+    points = chosen(cast, quota=1, n=4, at_random=True)
+    assert len(points.items) == 4
+    assert {one["class"] for one in points.items} == {"random"}
+    assert 1 <= points.quota <= 4
+
+
 def test_who_does_not_lead_chooses_nothing(cast):
     with pytest.raises(NotYours):
         choose_points(person=cast.ana, project=cast.project, seed=1)

@@ -17,18 +17,19 @@ class Command(SaidCommand):
         parser.add_argument("project")
         parser.add_argument("--quota", type=int, default=8, metavar="N", help="most replies of a collaboration (8)")
         parser.add_argument("--n", type=int, metavar="N", help="most replies in all")
+        parser.add_argument("--at-random", action="store_true", help="any replies, without a quota and none first")
         parser.add_argument("--seed", type=seed_word, help="of the draw; random without")
 
-    def act(self, *, project, quota, n, seed, **options):
+    def act(self, *, project, quota, n, seed, at_random, **options):
         found = project_called(project)
         seed = secrets.randbits(31) if seed is None else seed
-        points = choose_points(person=None, project=found, seed=seed, quota=quota, n=n)
+        points = choose_points(person=None, project=found, seed=seed, quota=quota, n=n, at_random=at_random)
         classes = Counter(one["class"] for one in points.items)
         return {
             "project": found.slug,
             "points": points.number,
             "seed": seed,
-            "quota": quota,
+            "quota": points.quota,
             "items": len(points.items),
             "priority": classes["priority"],
             "random": classes["random"],

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from scoring.methods.points import Candidate, chosen_points
+from scoring.methods.points import Candidate, chosen_points, points_at_random
 
 MANY = [Candidate(100 * cluster + n, f"c{cluster}", n % 5 == 0) for cluster in range(4) for n in range(20)]
 CLUSTER_OF = {one.item: one.cluster for one in MANY}
@@ -47,3 +47,14 @@ def test_fewer_in_all_take_from_every_collaboration_in_turn():
     counts = Counter(CLUSTER_OF[item] for item in items(n=10))
     assert sorted(counts.values()) == [2, 2, 3, 3]
     assert set(items(n=10)) <= set(items())
+
+
+def test_at_random_each_reply_is_as_likely_as_any_other_and_nothing_goes_first():
+    drawn = Counter(point.item for seed in range(2000) for point in points_at_random(MANY, seed=seed, n=20))
+    assert set(drawn) == {one.item for one in MANY}
+    assert max(abs(n - 500) for n in drawn.values()) < 100  # 500 expected of 2,000 draws of a quarter, deviation 19
+    chosen = points_at_random(MANY, seed=3, n=20)
+    assert chosen == points_at_random(reversed(MANY), seed=3, n=20)
+    assert [point.order for point in chosen] == list(range(20))
+    assert {point.point_class for point in chosen} == {"random"}
+    assert len(points_at_random(MANY, seed=3)) == len(points_at_random(MANY, seed=3, n=1000)) == len(MANY)
