@@ -16,6 +16,7 @@ from annotate.views.project import led_project, title_of
 from scoring import gap_queries, publishing, publishing_texts, queries
 
 WHOLE = re.compile(r"[0-9]{1,9}")
+SLUG = re.compile(r"[A-Za-z0-9_-]{1,300}")
 SOURCE_KIND = "reply"
 N_RUNS = 100
 """So many of the newest runs can be chosen from on the page; commands and the API take any."""
@@ -62,7 +63,10 @@ def whole_in(text: str) -> int:
 
 def target_in(request) -> Project:
     """The chosen project, which the person leads; the one 404 for any other."""
-    return led_project(request, request.POST.get("target", "")[:300])
+    slug = request.POST.get("target", "")
+    if not SLUG.fullmatch(slug):
+        raise Http404  # no project is called so, and a database may not even be asked for it
+    return led_project(request, slug)
 
 
 def published(request, project: Project, which: str, publish) -> HttpResponse:

@@ -87,7 +87,7 @@ def test_what_does_not_go_is_said_and_publishes_nothing(client, cast, name, post
 @pytest.mark.parametrize("name", ["publish_gaps", "publish_texts"])
 def test_a_project_of_somebody_else_is_not_there(client, cast, name):
     other = make_project(kind="gap" if name == "publish_gaps" else "reply")
-    for target in (other.slug, "nowhere", ""):
+    for target in (other.slug, "nowhere", "", "a\0b", "x" * 400, "名"):
         posted = {"run": cast.run.number, "runs": [1], "n": "5", "target": target}
         assert client.post(address(name, cast), posted).status_code == 404
 
