@@ -43,7 +43,7 @@ def estimate_run(
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
     running.check_earlier(spec, project, complete)
     over = running.points_for(spec, project, points)
-    _, chosen = running.judged_by(project, phases, items, over)
+    _, chosen = running.judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
     running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)
     requests = [

@@ -96,7 +96,7 @@ def start_run(
     check_earlier(spec, project, complete)
     check_samples(n_samples)
     over = points_for(spec, project, points)
-    phases, items = judged_by(project, phases, items, over)
+    phases, items = judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
     refuse_second(project, spec, complete, over)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
     kind = ASKED if spec.asks else KIND
@@ -308,7 +308,10 @@ def seen_by(
     beside = project.settings.get("text_beside_calls", "private")
     if spec.reads is None:
         return spec.view(trace, item.anchor, beside)
-    earlier = queries.found_by(project.pk, settings[spec.reads.setting], item.id)
+    number = settings[spec.reads.setting]
+    if number is None and spec.reads.is_optional:
+        return spec.view(trace, item.anchor, beside, earlier=None)
+    earlier = queries.found_by(project.pk, number, item.id)
     if earlier is None:
         raise JobFailed(spec.reads.missing)
     return spec.view(trace, item.anchor, beside, earlier=earlier)
@@ -516,6 +519,15 @@ def chosen_items(project: Project, phases: Sequence[str], chosen: Sequence[int] 
     return those
 
 
+def without_failed(project: Project, items: Sequence[int]) -> list[int]:
+    """Those of traces whose file does not say that the run failed."""
+    failed = queries.items_of_failed_runs(project)
+    left = [item for item in items if item not in failed]
+    if not left:
+        raise Refused(ALL_FAILED)
+    return left
+
+
 def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points | None:
     """The points of this number; Refused where there are none, or none are named and the judge works on nothing
     else."""
@@ -530,12 +542,19 @@ def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points 
 
 
 def judged_by(
-    project: Project, phases: Sequence[str], items: Sequence[int] | None, points: Points | None
+    project: Project,
+    phases: Sequence[str],
+    items: Sequence[int] | None,
+    points: Points | None,
+    *,
+    only_succeeded: bool = False,
 ) -> tuple[tuple[str, ...], list[int]]:
-    """The phases and items of a run: those of the points, if there are any."""
+    """The phases and items of a run: those of the points, if there are any; without those of runs that failed where
+    that is asked."""
     if points is None:
         phases = known_phases(phases)
-        return phases, chosen_items(project, phases, items)
+        chosen = chosen_items(project, phases, items)
+        return phases, without_failed(project, chosen) if only_succeeded else chosen
     rows = [row for row in point_queries.items_of_points(points) if items is None or row[0] in set(items)]
     if not rows:
         raise Refused(NOTHING_TO_JUDGE)
@@ -569,10 +588,10 @@ def settings_for(spec: JudgeSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> None:
     """Refused where the run that the judge builds on is not there, of another judge or settings, or not through."""
-    if spec.reads is None:
+    if spec.reads is None or (spec.reads.is_optional and settings[spec.reads.setting] is None):
         return
     run = queries.run_numbered(project, settings[spec.reads.setting])
-    is_it = run is not None and run.judge.name == spec.reads.judge and has_settings(run, spec.reads.where)
+    is_it = run is not None and run.judge.name in spec.reads.judges and has_settings(run, spec.reads.where)
     if run is None or not is_it or not queries.is_through(run.group_id):
         raise Refused(no_such_run(spec.reads.setting))
 
@@ -618,6 +637,12 @@ NOTHING_TO_JUDGE = Problem(
     field="phases",
     expected=gettext_noop("Items in these phases; there are none."),
     remedy=gettext_noop("Import traces first, or choose other phases."),
+)
+ALL_FAILED = Problem(
+    code="all_failed",
+    field="phases",
+    expected=gettext_noop("Items of runs that did not fail; of all in these phases the file says that they did."),
+    remedy=gettext_noop("Import runs that succeeded, or choose other phases."),
 )
 NO_POINTS = Problem(
     code="no_points",

@@ -140,12 +140,18 @@ class Reads:
 
     setting: str
     """Name of the setting that holds the number of the run."""
-    judge: str
-    """Name of the judge whose run it has to be."""
+    judge: str | tuple[str, ...]
+    """Name of the judge whose run it has to be, or of those of which it may be one."""
     missing: str
     """What is said of an item of which that run found nothing; a message id."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Settings that the earlier run has to have."""
+    is_optional: bool = False
+    """Whether the setting may be empty; `earlier` is then None."""
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return (self.judge,) if isinstance(self.judge, str) else self.judge
 
 
 def run_number(given: Mapping[str, Any], name: str) -> int | None:
@@ -204,6 +210,8 @@ class JudgeSpec:
     page."""
     reads: Reads | None = None
     """The earlier run it builds on; its view then takes `earlier` too."""
+    only_succeeded: bool = False
+    """Whether items of traces whose file says that the run failed are left out of its runs."""
 
 
 ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")

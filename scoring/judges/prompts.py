@@ -31,6 +31,7 @@ PLACEHOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "writer.separate_requirements": (MARK, "files", "conversation", "request", "work"),
         "writer.facts": (),
         "rewriter": (MARK, "record", "request", "message"),
+        "workflow": (MARK, "solved_run"),
     }
 )
 """What each prompt has to have in it, by key, and may have at all."""
