@@ -16,7 +16,7 @@ from typing import Any
 from annotate.kinds.base import EntryBlock
 from annotate.kinds.redundancy.contract import Trajectory
 from annotate.kinds.redundancy.exchange import FULL_TYPES, NAMES
-from annotate.kinds.redundancy.label import NONE_SERVES, Pair, pair_of, said
+from annotate.kinds.redundancy.label import NONE_SERVES, pair_of
 from annotate.kinds.redundancy.steps import Step, entries_of, steps_of
 from annotate.rules.quotes import canonical
 from annotate.rules.requester_view import TextBesideCalls
@@ -122,7 +122,7 @@ def heading(entry: EntryBlock, language: str) -> str:
     if entry.role == "system":
         who = words["policy_of"]
     elif entry.answers is not None:
-        who = f"{words[entry.side]}, {words['result']} {entry.tool} {said((entry.called_at or 0, entry.index))}"
+        who = f"{words[entry.side]}, {words['result']} {entry.tool} {[entry.called_at, entry.index]}"
     elif entry.role in ("user", "assistant"):
         who = words["user" if entry.side == "user" else "agent"]
     else:
@@ -138,7 +138,7 @@ def body(
     lines = [words["policy"] if entry.role == "system" and text.strip() else text or words["empty"] * (not entry.calls)]
     for call in entry.calls:
         result = results.get(call.number)
-        pair = words["no_result"] if result is None else said(pair_of((entry.index, result)))
+        pair = words["no_result"] if result is None else list(pair_of((entry.index, result)))
         lines.append(f"{words['calls']} {call.name} {pair}: {canonical(call.arguments)}")
     inside = "\n".join(line for line in lines if line)
     mark = marks.get(entry.index)
@@ -201,7 +201,3 @@ def plan_shown(plan: Sequence[Mapping[str, Any]], language: str) -> str:
         for number, one in enumerate(plan, start=1)
     ]
     return "\n".join(lines) or NOTHING[language]
-
-
-def pairs_of(steps: Iterable[Mapping[str, Any]]) -> list[Pair]:
-    return [pair_of(one["step"]) for one in steps]
