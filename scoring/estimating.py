@@ -8,7 +8,7 @@ from annotate import lead_queries
 from annotate.errors import JobFailed, NotYours, Refused
 from annotate.kinds.base import Finding
 from annotate.models import Person, Project
-from scoring import call_queries, calling, llm, queries, running
+from scoring import call_queries, calling, llm, material, queries, running
 from scoring.asking import Estimate, First, Prices, Usual, estimate
 from scoring.judges.base import Ask, JudgeSpec
 from scoring.models import Endpoint, Prompt
@@ -42,8 +42,10 @@ def estimate_run(
     row = running.endpoint_of(project, endpoint)
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
     running.check_earlier(spec, project, complete)
+    complete = material.completed(spec, project, complete)
     over = running.points_for(spec, project, points)
     _, chosen = running.judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
+    chosen = material.to_judge(spec, project, complete, chosen)
     running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)
     requests = [

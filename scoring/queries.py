@@ -128,6 +128,21 @@ def found_by(project_id: int, number: int, item_id: int) -> dict[str, Any] | Non
     return None if finding is None else finding["values"]
 
 
+def found_by_each(project_id: int, numbers: Iterable[int], item_id: int) -> dict[int, dict[str, Any]]:
+    """The same of several runs, by the number of the run; one statement."""
+    those = Verdict.objects.filter(
+        run__project=project_id, run__number__in=list(numbers), item=item_id, sample=0, is_unreadable=False
+    )
+    return {number: finding["values"] for number, finding in those.values_list("run__number", "finding")}
+
+
+def items_of_runs(project: Project, numbers: Iterable[int]) -> set[int]:
+    """The items that one of these runs was to judge, whatever came of it."""
+    groups = Run.objects.filter(project=project, number__in=list(numbers)).values_list("group", flat=True)
+    payloads = Work.objects.filter(group__in=list(groups)).order_by().values_list("payload", flat=True)
+    return {payload["item"] for payload in payloads.iterator(chunk_size=2000) if "item" in payload}
+
+
 def jobs_by_state(groups: Iterable[int]) -> dict[int, Counter[str]]:
     """How many jobs of each group are in each state: one statement."""
     counts: dict[int, Counter[str]] = {group: Counter() for group in groups}

@@ -41,6 +41,9 @@ def own_settings(spec: JudgeSpec, given) -> dict[str, object]:
 def value_of(field: SettingField, word: str) -> object:
     if field.kind == "truth":
         return {"yes": True, "no": False}.get(word, word)
+    if field.kind == "wholes":
+        parts = [part for part in re.split(r"[\s,，、]+", word) if part]
+        return [int(part) if WHOLE.fullmatch(part) else part for part in parts]
     return int(word) if field.kind == "whole" and WHOLE.fullmatch(word) else word
 
 
@@ -55,6 +58,8 @@ def asked_fields(spec: JudgeSpec, chosen) -> list[dict[str, object]]:
 def word_of(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return "" if value is None else str(value)
 
 

@@ -78,12 +78,13 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
 @require_POST
 def start_run(request, project):
     """Every item of the chosen phases gets a verdict, in the background. Where a model is to be asked, the next page
-    says first what that will take, and asks for a cap."""
+    says first what that will take, and asks for a cap; where a judge has settings of its own it asks for them."""
     project = led_project(request, project)
     chosen = chosen_from(request.POST)
     spec = all_judges().get(chosen["judge"])
-    asks, has_cap = spec is not None and spec.asks, "cap_calls" in request.POST
-    if asks and not has_cap:
+    asks = spec is not None and spec.asks
+    is_planned = ("cap_calls" if asks else "planned") in request.POST
+    if spec is not None and (asks or spec.fields) and not is_planned:
         return redirect(f"{reverse('scoring:plan_run', args=[project.slug])}?{query_of(chosen)}")
     try:
         asking = Asking(chosen["endpoint"], cap_from(request.POST), chosen["reuse"]) if asks else None
@@ -100,7 +101,7 @@ def start_run(request, project):
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
-        if asks:
+        if asks or (spec is not None and refusal.problem.field in asked_for(spec)):
             return planned(request, project, chosen, refusal.problem, request.POST)
         context = runs_page(project, problem=refusal.problem, chosen=chosen)
         return render(request, "scoring/list_runs.html", context, status=422)
@@ -109,7 +110,7 @@ def start_run(request, project):
 
 @require_safe
 def plan_run(request, project):
-    """What a run that asks a model will take, before anything is sent."""
+    """What a run that asks a model will take, before anything is sent; for another judge its settings."""
     project = led_project(request, project)
     if "judge" not in request.GET:
         return redirect("scoring:list_runs", project=project.slug)
@@ -119,8 +120,10 @@ def plan_run(request, project):
 def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | None = None) -> HttpResponse:
     """The page with the estimate and the caps; what does not go is said above the form that it was chosen in."""
     estimate, spec = None, all_judges().get(chosen["judge"])
+    asks = spec is None or spec.asks
     try:
-        estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
+        if asks:
+            estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
@@ -136,6 +139,7 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
         "project": project,
         "title": title_of(project),
         "spec": spec,
+        "asks": asks,
         "fields": asked_fields(spec, chosen) if spec else [],
         "points": points_to_choose(project, spec) if spec else None,
         "chosen": chosen,

@@ -27,9 +27,9 @@ from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from scoring import call_queries, calling, point_queries, queries
+from scoring import call_queries, calling, material, point_queries, queries
 from scoring.asking import ASKED_KIND, BAD_CAP, DRIVER_BROKE_DOWN, ENDPOINT_CHANGED, NO_CAP, NO_PRICES, Cap
-from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint, no_such_run
+from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, Reads, SettingsError, no_endpoint, no_such_run
 from scoring.judges.registry import judge_called, judges_for
 from scoring.models import Call, Endpoint, Judge, Points, Run, Verdict
 
@@ -93,10 +93,12 @@ def start_run(
     spec = judge_for(project, judge)
     asking = asking_for(spec, project, asking)
     complete = settings_for(spec, with_endpoint(settings or {}, asking))
-    check_earlier(spec, project, complete)
+    earlier = check_earlier(spec, project, complete)
+    complete = material.completed(spec, project, complete)
     check_samples(n_samples)
     over = points_for(spec, project, points)
     phases, items = judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
+    items = material.to_judge(spec, project, complete, items)
     refuse_second(project, spec, complete, over)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
     kind = ASKED if spec.asks else KIND
@@ -126,7 +128,7 @@ def start_run(
             points=over,
             group=group,
             person=person,
-            **asked_by(spec, project, asking, n_samples),
+            **{"is_proof": any(one.is_proof for one in earlier), **asked_by(spec, project, asking, n_samples)},
         )
         WorkGroup.objects.filter(pk=group.pk).update(state=WorkGroup.State.OPEN)
         work.add_many(jobs)
@@ -304,17 +306,28 @@ def seen_by(
     spec: JudgeSpec, project: Project, settings: Mapping[str, Any], trace: base.Trace, item: queries.JudgedItem
 ) -> Any:
     """An item as a judge sees it under complete settings; JobFailed where an earlier run that it builds on has nothing
-    of it."""
+    of it, or it needs more than there is."""
     beside = project.settings.get("text_beside_calls", "private")
-    if spec.reads is None:
-        return spec.view(trace, item.anchor, beside)
-    number = settings[spec.reads.setting]
-    if number is None and spec.reads.is_optional:
-        return spec.view(trace, item.anchor, beside, earlier=None)
-    earlier = queries.found_by(project.pk, number, item.id)
+    given: dict[str, Any] = {}
+    if spec.reads is not None:
+        given["earlier"] = found_earlier(spec.reads, project, settings, item)
+    if spec.takes:
+        given["material"] = material.material_of(spec, project.pk, settings, item.id)
+    return spec.view(trace, item.anchor, beside, **given)
+
+
+def found_earlier(reads: Reads, project: Project, settings: Mapping[str, Any], item: queries.JudgedItem) -> Any:
+    """What the earlier run, or each of several, found of an item."""
+    wanted = settings[reads.setting]
+    if wanted is None and reads.is_optional:
+        return None
+    if reads.several:
+        found = queries.found_by_each(project.pk, wanted, item.id)
+        return tuple(found.get(number) for number in wanted)
+    earlier = queries.found_by(project.pk, wanted, item.id)
     if earlier is None:
-        raise JobFailed(spec.reads.missing)
-    return spec.view(trace, item.anchor, beside, earlier=earlier)
+        raise JobFailed(reads.missing)
+    return earlier
 
 
 def label_of(run: Run, item: queries.JudgedItem, finding: Finding) -> dict[str, Any] | None:
@@ -586,14 +599,28 @@ def settings_for(spec: JudgeSpec, given: Mapping[str, Any]) -> dict[str, Any]:
         raise Refused(error.problems[0]) from error
 
 
-def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> None:
-    """Refused where the run that the judge builds on is not there, of another judge or settings, or not through."""
+def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> list[Run]:
+    """The runs that the judge builds on. Refused where one is not there, of another judge or settings, or not through;
+    and where several were not run alike, or are the same judge twice."""
     if spec.reads is None or (spec.reads.is_optional and settings[spec.reads.setting] is None):
-        return
-    run = queries.run_numbered(project, settings[spec.reads.setting])
-    is_it = run is not None and run.judge.name in spec.reads.judges and has_settings(run, spec.reads.where)
-    if run is None or not is_it or not queries.is_through(run.group_id):
-        raise Refused(no_such_run(spec.reads.setting))
+        return []
+    name = spec.reads.setting
+    numbers = settings[name] if spec.reads.several else [settings[name]]
+    runs = [queries.run_numbered(project, number) for number in numbers]
+    found = [run for run in runs if run is not None and is_built_on(run, spec.reads)]
+    if len(found) < (spec.reads.several or 1):
+        raise Refused(no_such_run(name))
+    if len({run.judge_id for run in found}) < len(found):
+        raise Refused(same_judge_twice(name))
+    told = [{one: hash_of({one: run.judge.settings.get(one)}) for one in spec.reads.alike} for run in found]
+    differing = [one for one in spec.reads.alike if len({of[one] for of in told}) > 1]
+    if differing or len({run.version for run in found}) > 1:
+        raise Refused(not_alike(name, differing or ["version"]))
+    return found
+
+
+def is_built_on(run: Run, reads: Reads) -> bool:
+    return run.judge.name in reads.judges and has_settings(run, reads.where) and queries.is_through(run.group_id)
 
 
 def has_settings(run: Run, wanted: Mapping[str, Any]) -> bool:
@@ -632,6 +659,27 @@ BAD_SAMPLES = Problem(
     remedy=gettext_noop("Choose one; a judge that asks no model says the same each time."),
     params={"most": MOST_SAMPLES},
 )
+def same_judge_twice(name: str) -> Problem:
+    return Problem(
+        code="same_judge_twice",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("Runs of different models or settings; two of these are the same judge."),
+        remedy=gettext_noop("Name a run of another model in place of one of them."),
+    )
+
+
+def not_alike(name: str, differing: Sequence[str]) -> Problem:
+    return Problem(
+        code="not_alike",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("Runs that were told the same; these differ in: %(differing)s."),
+        remedy=gettext_noop("Name runs with the same settings but for the endpoint."),
+        params={"differing": ", ".join(differing)},
+    )
+
+
 NOTHING_TO_JUDGE = Problem(
     code="nothing_to_judge",
     field="phases",

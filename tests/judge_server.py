@@ -58,11 +58,15 @@ class Asked:
     @property
     def prompt(self) -> str:
         """The key of the prompt that this is; empty for another."""
+        blocks = self.blocks
+        if "trajectory" in blocks:
+            given = "evidenceret" if "steps" in blocks else "stepcls"
+            return "juror" if "guideline" in blocks else given if "step" in blocks else "stepdet"
         known = {
             **{"work": "writer.separate", "message": "rewriter", "window": "classifier"},
             **{"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"},
         }
-        return next((key for name, key in known.items() if name in self.blocks), "writer" if self.is_context else "")
+        return next((key for name, key in known.items() if name in blocks), "writer" if self.is_context else "")
 
     @property
     def is_context(self) -> bool:
@@ -196,6 +200,34 @@ def invented() -> Act:
     return Act("invented", invented_text)
 
 
+def half_pairs() -> Act:
+    """Names half of a step. Of these answers about redundant steps each breaks one rule of the index contract; to every
+    other question they are the right answer."""
+    return Act("half_pairs", lambda asked: changed(asked, lambda one: {**one, STEP: one[STEP][:1]}))
+
+
+def unknown_types() -> Act:
+    return Act("unknown_types", lambda asked: changed(asked, lambda one: {**one, TYPE: "Wasted Step"}))
+
+
+def repeated() -> Act:
+    """Every step twice, the second time as another type."""
+    return Act("repeated", lambda asked: changed(asked, lambda one: one, again=lambda one: {**one, TYPE: ABNORMAL}))
+
+
+def above_one() -> Act:
+    return Act("above_one", lambda asked: changed(asked, lambda one: {**one, "confidence": 1.5}))
+
+
+def from_one() -> Act:
+    """Indexes that count from 1."""
+    return Act("from_one", lambda asked: changed(asked, counted_from_one))
+
+
+def in_prose() -> Act:
+    return Act("in_prose", lambda asked: f"Here is what I found:\n{right_text(asked)}\nI hope that helps.")
+
+
 def obeys() -> Act:
     """Does what the judged text tells it to."""
     return Act("obeys", obeying_text)
@@ -226,6 +258,7 @@ ACTS: dict[str, Callable[[], Act]] = {
     **{act.__name__: act for act in (right, cut, busy, down, no_key, no_quota, garbage, html, bare, empty, no_body)},
     **{act.__name__: act for act in (broken_json, refusal, refusal_in_words, wrong_ids, twice_the_keys, invented)},
     **{act.__name__: act for act in (obeys, huge, drip, reset, packed)},
+    **{act.__name__: act for act in (half_pairs, unknown_types, repeated, above_one, from_one, in_prose)},
 }
 
 
@@ -281,6 +314,8 @@ def right_text(asked: Asked) -> str:
         answer = right_lists(blocks["record"], blocks["reply"])
     elif asked.prompt == "classifier":
         answer = {"category": right_category(blocks["span"])}
+    elif "trajectory" in blocks:
+        answer = right_steps(asked.prompt, blocks)
     return json.dumps(answer, ensure_ascii=False)
 
 
@@ -321,6 +356,74 @@ def right_lists(record: str, reply: str) -> dict[str, list[str]]:
         "omissions": [f"Left out: {line}" for line in results if not set(NUMBER.findall(line)) <= said],
         "downplayed": [],
     }
+
+
+STEP, TYPE, EVIDENCE = "redundant_step_idx", "redundant_step_type", "evidence_step_idx"
+DUPLICATED, INCORRECT, ABNORMAL = "Duplicated Step", "Incorrect Step", "Abnormal Step"
+PART = re.compile(r"^=+ \[(\d+)\] (.*)$", re.MULTILINE)
+CALLS = re.compile(r"^(?:calls|调用) (\S+) \[(\d+), (\d+)\]: (.*)$", re.MULTILINE)
+MARKED = re.compile(r"^\[\[.*\]\]$\n?", re.MULTILINE)
+FAILED = re.compile(r"\berror\b|错误", re.IGNORECASE)
+
+
+def right_steps(prompt: str, blocks: dict[str, str]) -> Any:
+    """Calls that gave the same before, as duplicates of the earliest, and results that speak of an error as incorrect.
+    A step that is given is a duplicate if it is one of the first kind."""
+    found = redundant_in(blocks["trajectory"])
+    if prompt in ("stepcls", "evidenceret"):
+        step = json.loads(blocks["step"])
+        one = next((one for one in found if one[STEP] == step), {TYPE: INCORRECT, EVIDENCE: [-1]})
+        return {name: one[name] for name in ([TYPE] if prompt == "stepcls" else [EVIDENCE, TYPE])}
+    if prompt == "juror":
+        return found
+    return [{**one, "confidence": round(0.9 - place / 100, 2)} for place, one in enumerate(found[:80])]
+
+
+def redundant_in(trajectory: str) -> list[dict[str, Any]]:
+    pieces = PART.split(MARKED.sub("", trajectory))
+    texts = {int(index): text for index, text in zip(pieces[1::3], pieces[3::3], strict=True)}
+    agents = {int(index) for index, who in zip(pieces[1::3], pieces[2::3], strict=True) if who in ("agent", "代理")}
+    first: dict[tuple[str, str, str], list[int]] = {}
+    found = []
+    for index, text in texts.items():
+        for tool, call, result, arguments in CALLS.findall(text):
+            pair, said = [int(call), int(result)], texts.get(int(result), "").strip()
+            if int(call) != index or index not in agents or not said:
+                continue
+            earliest = first.setdefault((tool, arguments, said), pair)
+            if earliest is not pair:
+                found.append({STEP: pair, TYPE: DUPLICATED, EVIDENCE: earliest})
+            elif FAILED.search(said):
+                found.append({STEP: pair, TYPE: INCORRECT, EVIDENCE: [-1]})
+    return found
+
+
+def changed(
+    asked: Asked, change: Callable[[dict[str, Any]], Any], again: Callable[[dict[str, Any]], Any] | None = None
+) -> str:
+    """The right answer with every step that it names changed; with `again` each comes a second time."""
+    if asked.prompt not in ("juror", "stepdet", "stepcls", "evidenceret"):
+        return right_text(asked)
+    answer = json.loads(right_text(asked))
+    if isinstance(answer, dict):
+        return json.dumps(change({STEP: json.loads(asked.blocks["step"]), **answer}))
+    steps = answer or [some_step(asked)]
+    twice = [again(one) for one in steps] if again else []
+    return json.dumps([change(one) for one in steps] + twice)
+
+
+def some_step(asked: Asked) -> dict[str, Any]:
+    """The first step that could be redundant, for trajectories without one."""
+    pairs = re.findall(r"^\[(\d+), (\d+)\]", asked.blocks["steps"], re.MULTILINE)
+    sure = {"confidence": 0.5} if asked.prompt == "stepdet" else {}
+    return {STEP: [int(one) for one in pairs[0]], TYPE: INCORRECT, EVIDENCE: [-1], **sure}
+
+
+def counted_from_one(one: dict[str, Any]) -> dict[str, Any]:
+    shifted = {STEP: [index + 1 for index in one[STEP]]}
+    if EVIDENCE in one:
+        shifted[EVIDENCE] = [index if index < 0 else index + 1 for index in one[EVIDENCE]]
+    return {**one, **shifted}
 
 
 CATEGORIES = ("pointer", "coined", "term", "background")

@@ -123,12 +123,12 @@ def unknown_setting(name: str, known: tuple[str, ...]) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """A setting of a judge's own as a page asks for it: by a choice of values, a whole number, or yes and no. Titles
-    and hints are message ids; what is left empty is as the judge has it."""
+    """A setting of a judge's own as a page asks for it: by a choice of values, a whole number or several, or yes and
+    no. Titles and hints are message ids; what is left empty is as the judge has it."""
 
     name: str
     title: str
-    kind: Literal["choice", "whole", "truth"]
+    kind: Literal["choice", "whole", "wholes", "truth"]
     choices: tuple[tuple[str, str], ...] = ()
     hint: str = ""
 
@@ -146,12 +146,46 @@ class Reads:
     """What is said of an item of which that run found nothing; a message id."""
     where: Mapping[str, Any] = field(default_factory=dict)
     """Settings that the earlier run has to have."""
+    several: int = 0
+    """Of so many runs: the setting holds their numbers, `earlier` is what each found in their order, None where it is
+    nothing that can be read, and the items are those that one of them was to judge."""
+    alike: tuple[str, ...] = ()
+    """Settings in which several runs have to be equal. No two of them may have all settings equal."""
     is_optional: bool = False
-    """Whether the setting may be empty; `earlier` is then None."""
+    """Whether the setting may be empty; `earlier` is then None. Else the items are those that the run was to judge."""
 
     @property
     def judges(self) -> tuple[str, ...]:
         return (self.judge,) if isinstance(self.judge, str) else self.judge
+
+
+Materials = Literal["guideline", "examples", "gold", "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A whole item with the label it was sealed with."""
+
+    number: int
+    area: str
+    trace: Trace
+    label: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a judge is given beside the trace, as far as it `takes` it, by the numbers in its settings."""
+
+    area: str = ""
+    """Of the trace: its domain."""
+    guideline: Mapping[str, str] = field(default_factory=dict)
+    """By language, of the protocol in the setting `protocol`."""
+    examples: tuple[Example, ...] = ()
+    """Items of the setting `examples`, from the release in the setting `release`."""
+    gold: Mapping[str, Any] | None = None
+    """The label of this item in that release; None where it has none."""
+    plan: tuple[Mapping[str, Any], ...] | None = None
+    """The calls that the task needs, as the source says; None where it does not."""
 
 
 def run_number(given: Mapping[str, Any], name: str) -> int | None:
@@ -184,7 +218,7 @@ class JudgeSpec:
     kinds: tuple[str, ...]
     """Names of the task kinds whose items it judges."""
     view: Callable[..., Any]
-    """A View; of a judge that `reads` an earlier run one that takes `earlier` too."""
+    """A View; of a judge that `reads` an earlier run or `takes` material one that takes these too."""
     step: Callable[..., Ask | Finding]
     """What it says of one view under complete settings: `step(view, settings)`. Of a judge that asks it is
     `step(view, settings, answers)` with the answers so far in order, and may be the next question; after MOST_ATTEMPTS
@@ -210,6 +244,13 @@ class JudgeSpec:
     page."""
     reads: Reads | None = None
     """The earlier run it builds on; its view then takes `earlier` too."""
+    takes: tuple[Materials, ...] = ()
+    """What it is given beside the trace; its view then takes `material` too. With `gold` it judges only items that the
+    release has a label of, with `examples` none that is shown as one, unless `judge_examples` is set."""
+    has_something: Callable[[Mapping[str, Any]], bool] = lambda gold: True
+    """Of a judge that takes gold: whether there is anything to ask about a label."""
+    gold_is_optional: bool = False
+    """Whether it may run without a release: it is then given no gold, and judges all items."""
     only_succeeded: bool = False
     """Whether items of traces whose file says that the run failed are left out of its runs."""
 

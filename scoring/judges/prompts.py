@@ -31,6 +31,12 @@ PLACEHOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "writer.separate_requirements": (MARK, "files", "conversation", "request", "work"),
         "writer.facts": (),
         "rewriter": (MARK, "record", "request", "message"),
+        "detector.system": (MARK, "policy"),
+        "stepcls": (MARK, "domain", "examples", "plan", "trajectory", "step", "evidence"),
+        "evidenceret": (MARK, "domain", "examples", "plan", "trajectory", "step", "steps", "evidence"),
+        "stepdet": (MARK, "domain", "examples", "plan", "trajectory", "steps", "evidence"),
+        "juror.system": (MARK, "guideline", "policy"),
+        "juror": (MARK, "domain", "examples", "trajectory", "steps", "evidence"),
         "workflow": (MARK, "solved_run"),
     }
 )

@@ -21,6 +21,7 @@ from scoring.judges.base import (
     Answer,
     Ask,
     JudgeSpec,
+    Material,
     Reads,
     SettingField,
     SettingsError,
@@ -60,7 +61,7 @@ def workflow_view(
     text_beside_calls: TextBesideCalls = "private",
     *,
     earlier: Mapping[str, Any] | None = None,
-    material: Any = None,
+    material: Material | None = None,
 ) -> WorkflowView:
     gold = material.gold if material is not None else None
     return WorkflowView(trace, found=steps_named(earlier), gold=steps_named(gold))
@@ -203,5 +204,7 @@ JUDGE = JudgeSpec(
         is_optional=True,
         missing=gettext_noop("The run whose steps are taken out has no finding that can be read of this trajectory."),
     ),
+    takes=("gold",),
+    gold_is_optional=True,
     only_succeeded=True,
 )

@@ -30,7 +30,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
-        *("gap_queries", "experience_queries"),
+        *("gap_queries", "material_queries", "experience_queries"),
     )
 )
 ANNOTATE_SERVICES = (
@@ -40,7 +40,7 @@ ANNOTATE_SERVICES = (
     *("tokens", "rounds", "qualifying", "pools", "subsets", "pairing", "known_files"),
 )
 SCORING_SERVICES = (
-    *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
@@ -131,7 +131,7 @@ ROWS = (
     Row(
         "scoring/judges/ or scoring/tools/",
         ("scoring/judges/*", "scoring/tools/*"),
-        (*TEXTS, "annotate.kinds", OWN),
+        (*TEXTS, "annotate.kinds", "scoring.methods", "scoring.stats", OWN),
         ("annotate.kinds.registry", "annotate.kinds.*.kind", "annotate.kinds.*.form"),
     ),
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
@@ -166,7 +166,7 @@ ROWS = (
             "scoring/gap_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
-            *files("scoring", ("point_queries", "experience_queries")),
+            *files("scoring", ("point_queries", "material_queries", "experience_queries")),
         ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
