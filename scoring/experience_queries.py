@@ -33,23 +33,22 @@ def known_outcomes(project: Project) -> dict[Key, tuple[bool, float]]:
 
 
 def outcome_records(project: Project) -> list[dict[str, Any]]:
-    """As docs/records.md has them, with what their files say of themselves first: two statements, or one where there
-    are none."""
+    """As docs/records.md has them, with what their files say of themselves first: one statement."""
     rows = Outcome.objects.filter(project=project).order_by("domain", "task", "repeat", "condition")
     columns = ("domain", "task", "repeat", "condition", "success", "tokens")
-    found = [
-        {"record": "outcome", **row, "tokens": whole(row["tokens"])}
-        for row in rows.values(*columns).iterator(chunk_size=PART)
-    ]
-    return [*about_records(project), *found] if found else []
+    told: dict[int, dict[str, Any]] = {}
+    found = []
+    said = rows.values(*columns, "batch", "batch__about", "batch__is_synthetic")
+    for row in said.iterator(chunk_size=PART):
+        if row["batch__about"]:
+            told[row["batch"]] = about(row["batch__about"], row["batch__is_synthetic"])
+        own = {name: row[name] for name in columns}
+        found.append({"record": "outcome", **own, "tokens": whole(own["tokens"])})
+    return [*(told[batch] for batch in sorted(told)), *found]
 
 
-def about_records(project: Project) -> list[dict[str, Any]]:
-    said = OutcomeBatch.objects.filter(project=project).exclude(about="").order_by("pk")
-    return [
-        {"record": "about", "text": text, "synthetic": is_synthetic}
-        for text, is_synthetic in said.values_list("about", "is_synthetic")
-    ]
+def about(text: str, is_synthetic: bool) -> dict[str, Any]:
+    return {"record": "about", "text": text, "synthetic": is_synthetic}
 
 
 def whole(number: float) -> float | int:

@@ -8,7 +8,7 @@ from annotate.errors import Refused
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import gettext_noop
-from scoring import redundancy_queries
+from scoring import experience_queries, redundancy_queries
 from scoring.comparing import Schemas, schemas_of, unknown_choice
 from scoring.method_joins import Joined, Joins, ReportFacts
 from scoring.methods.tables import Said, Words
@@ -18,7 +18,7 @@ from scoring.reports import runs_of_numbers
 
 
 def gather(project: Project, phase: str, protocol: int | None, runs: Mapping[str, Run | None]) -> Joined:
-    """Seven statements, however many rows."""
+    """Nine statements, however many rows; ten where files count tokens."""
     schemas = schemas_of(project)
     if protocol is not None and protocol not in schemas:
         raise Refused(unknown_choice("protocol", map(str, sorted(schemas))))
@@ -34,7 +34,7 @@ def gather(project: Project, phase: str, protocol: int | None, runs: Mapping[str
     there = tuple(sorted({one.protocol for one in every}))
     under = {one.protocol for one in given}
     return Joined(
-        records=records(Rows(items, labels, order, ends)),
+        records=[*records(Rows(items, labels, order, ends)), *experience_queries.outcome_records(project)],
         protocol=under.pop() if len(under) == 1 else None,
         protocols=there,
         ids={"annotations": runs_of_numbers({one.annotation for one in [*labels, *given]}), "verdicts": ""},
@@ -95,4 +95,4 @@ def missing_words(facts: ReportFacts) -> Iterator[Words]:
     yield from ()
 
 
-JOINS = Joins(version="1", gather=gather, label_words=label_words, missing_words=missing_words)
+JOINS = Joins(version="2", gather=gather, label_words=label_words, missing_words=missing_words)
