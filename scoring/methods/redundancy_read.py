@@ -12,6 +12,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.records import Record, Records
+from scoring.methods.redundancy_schema import JURY
 from scoring.methods.tables import BadSetting, By, Said, Words
 from scoring.stats.groups import Triplet, triplet
 from scoring.stats.statistic import Mask
@@ -45,7 +46,8 @@ class Study:
     @classmethod
     def of(cls, records: Records, settings: Mapping[str, Any]) -> Study:
         trajectories = {one["id"]: one for one in records["trajectory"]}
-        gold = {one["trajectory"]: triplets(one["steps"]) for one in records["gold"]}
+        given = [one for one in records["gold"] if settings["jury_gold"] or one["provenance"] != JURY]
+        gold = {one["trajectory"]: triplets(one["steps"]) for one in given}
         pool = tuple(name for name, one in trajectories.items() if name in gold and not one["state"])
         scored = tuple(
             name for name in pool if settings["score_exemplars"] or not trajectories[name]["exemplar"]
