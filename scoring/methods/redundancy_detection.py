@@ -10,6 +10,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.redundancy_detectors import System, against_reference, answers_in
+from scoring.methods.redundancy_reachable import reachable
 from scoring.methods.redundancy_read import Study, cuts, triplets
 from scoring.methods.redundancy_schema import TYPES
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, count_row
@@ -122,7 +123,8 @@ def detection(study: Study) -> list[Plan | Grid]:
     asked += against_reference(study, "prec_at_1_difference", whole, clusters, denominator)
     if not asked:
         return []
-    table = Plan("stepdet", gettext_noop("Steps found (StepDet)"), (*asked, *rows), tuple(notes))
+    title = gettext_noop("Steps found (StepDet)")
+    table = Plan("stepdet", title, (*asked, reachable(study, "stepdet"), *rows), tuple(notes))
     return [table]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.redundancy_consensus import Jury
+from scoring.methods.redundancy_reachable import f1_of_experts
 from scoring.methods.redundancy_read import TYPE_WORDS, Study
 from scoring.methods.redundancy_schema import TYPES
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, count_row
@@ -41,7 +42,7 @@ def jury(study: Study) -> list[Plan | Grid]:
                              _where(predicted, inside), ((gettext_noop("scope"), Said(word)), *by))  # fmt: skip
     tables: list[Plan | Grid] = [
         Plan("jury_outcomes", gettext_noop("What became of each trajectory"), tuple(_outcomes(seen))),
-        Plan("jury_groups", gettext_noop("Jury against experts"), tuple(asked)),
+        Plan("jury_groups", gettext_noop("Jury against experts"), (*asked, f1_of_experts(study))),
         *_matched(seen),
         Plan("jury_consensus", gettext_noop("Expert steps that jurors named too"), tuple(_levels(seen))),
         Plan("jurors", gettext_noop("Each juror, and pairs of them"), tuple(_jurors(seen))),

@@ -32,12 +32,14 @@ Answers = Mapping[str, Mapping[str, list[Triplet]]]
 @dataclass(frozen=True, eq=False)
 class Study:
     """The records, read. `pool` are the trajectories with gold that nobody left open or dropped, `scored` those of them
-    that were no example; `gold` are the triplets of each."""
+    that were no example; `gold` are the triplets of each, `by_jury` names those whose gold is a
+    jury's."""
 
     records: Records
     settings: Mapping[str, Any]
     trajectories: Mapping[str, Record]
     gold: Mapping[str, list[Triplet]]
+    by_jury: frozenset[str]
     pool: tuple[str, ...]
     scored: tuple[str, ...]
     bins: tuple[tuple[int, int], ...]
@@ -46,11 +48,12 @@ class Study:
     def of(cls, records: Records, settings: Mapping[str, Any]) -> Study:
         trajectories = {one["id"]: one for one in records["trajectory"]}
         gold = {one["trajectory"]: triplets(one["steps"]) for one in records["gold"]}
+        by_jury = frozenset(one["trajectory"] for one in records["gold"] if one["provenance"] == "jury")
         pool = tuple(name for name, one in trajectories.items() if name in gold and not one["state"])
         scored = tuple(
             name for name in pool if settings["score_exemplars"] or not trajectories[name]["exemplar"]
         )
-        return cls(records, settings, trajectories, gold, pool, scored, length_bins(settings["length_bins"]))
+        return cls(records, settings, trajectories, gold, by_jury, pool, scored, length_bins(settings["length_bins"]))
 
     @cached_property
     def answers(self) -> dict[int, Answers]:
@@ -78,7 +81,15 @@ class Study:
             gettext_noop("split"): [one["split"] for one in rows],
             gettext_noop("length"): [self.bin_of(one["n_steps"]) for one in rows],
         }
+        if self.by_jury:
+            by[gettext_noop("provenance of gold")] = [self.provenance(name) for name in names]
         return by
+
+    def provenance(self, name: str) -> str | None:
+        """Whose the gold of a trajectory is; None where it has none."""
+        if name not in self.gold:
+            return None
+        return "jury" if name in self.by_jury else "experts"
 
     def bin_of(self, n_steps: int | None) -> str | None:
         fitting = (bin for bin in self.bins if n_steps is not None and bin[0] <= n_steps <= bin[1])
