@@ -18,6 +18,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "reviewers" for name in ("disagreements", "disagreement", "settlements", "send_back")},
     **{f"{SPACE}{name}": "leads" for name in ("subsets", "known_answers")},
     **{f"scoring:{name}": "leads" for name in ("api_agreement", "api_overlap_rule", "api_method_report")},
+    "scoring:api_predictions": "leads",
     **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }

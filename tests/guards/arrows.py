@@ -30,6 +30,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
+        *("prediction_matches", "prediction_queries"),
     )
 )
 ANNOTATE_SERVICES = (
@@ -43,6 +44,7 @@ SCORING_SERVICES = (
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
+    "predictions",
     "prompting",
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
@@ -108,6 +110,7 @@ ROWS = (
         files("scoring", ("reply_records", "redundancy_records")),
         (*TEXTS, "scoring.methods"),
     ),
+    Row("how predictions stand to the gold", ("scoring/prediction_matches.py",), (*TEXTS, "scoring.stats")),
     Row("kinds/base.py", ("annotate/kinds/base.py",), TEXTS),
     Row("kinds/spine.py", ("annotate/kinds/spine.py",), PURE_KINDS),
     Row(
@@ -162,6 +165,7 @@ ROWS = (
         "scoring/models/ or scoring/queries.py",
         (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
+            "scoring/prediction_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
         ),
@@ -231,6 +235,7 @@ ROWS = (
             *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views")),
+            *files("scoring", ("prediction_views", "prediction_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
             *files("scoring", ("method_charts", "method_paragraph")),
