@@ -150,8 +150,10 @@ def _precisions(values: Floats, counts: Mask, clusters: Sequence[Hashable], by: 
 def _precision_of_type(
     kind: str, ranked: Sequence[Ranked], counts: Mask, clusters: Sequence[Hashable], by: By
 ) -> Asked:
-    of_kind = [[hit for hit, type_ in zip(one.hits, one.types, strict=True) if type_ == kind] for one in ranked]
-    right, predicted = np.array([sum(hits) for hits in of_kind]), np.array([len(hits) for hits in of_kind])
+    predicted = np.array([one.types.count(kind) for one in ranked])
+    right = np.array(
+        [sum(hit and of == kind for hit, of in zip(one.hits, one.types, strict=True)) for one in ranked]
+    )
     return Asked(
         "stepdet_type_precision", gettext_noop("Right among predictions of the type"),
         ratio_of_sums(right, predicted, counts, reason="predicted_empty"), clusters, gettext_noop("predictions"),

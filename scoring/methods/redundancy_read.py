@@ -69,8 +69,13 @@ class Study:
             return ("trajectory", name)
         return (one["domain"], one["task"])
 
+    @cached_property
+    def cluster_of(self) -> dict[str, Hashable]:
+        return {name: self.cluster(name) for name in self.trajectories}
+
     def clusters(self, names: Iterable[str]) -> list[Hashable]:
-        return [self.cluster(name) for name in names]
+        cluster_of = self.cluster_of
+        return [cluster_of[name] for name in names]
 
     def columns(self, names: Sequence[str]) -> dict[str, list[str | None]]:
         """What a table of these trajectories is broken down by."""
