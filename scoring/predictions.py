@@ -11,12 +11,13 @@ from annotate.errors import Refused
 from annotate.models import Project, Release
 from scoring import prediction_queries, redundancy_queries, report_queries
 from scoring.comparing import schemas_of, unknown_choice
+from scoring.methods.redundancy import METHOD
 from scoring.models import Run
 from scoring.prediction_matches import STATES, Match, matches, triplets_of
 from scoring.redundancy_joins import made
 from scoring.redundancy_records import Ended
 
-KIND = "redundancy"
+KIND = METHOD.kind
 PREDICTING = ("juror", "jury", "stepdet", "stepcls", "evidenceret", "imported", "heuristics")
 """Judges whose verdicts are redundant steps."""
 

@@ -176,7 +176,7 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "is_going_on": progress.state == "running",
         "waits_long": is_waiting and timezone.now() - run.started_at > LONG_WAIT,
         "dead": dead_rows(run, dead[:N_DEAD]),
-        "has_predictions": predicts(run) and project.kind == KIND and not run.is_proof,
+        "has_predictions": project.kind == KIND and predicts(run) and not run.is_proof,
         "has_more_dead": len(dead) > N_DEAD,
         "settings": list(settings_shown(run.judge.settings)),
         **(asked_of(run) if run.endpoint_id else {}),
