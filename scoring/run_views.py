@@ -20,6 +20,7 @@ from scoring.asking import Cap, proposed_cap
 from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
 from scoring.models import Call, Endpoint, Run
+from scoring.predictions import KIND, predicts
 from scoring.run_forms import asked_fields, cap_from, chosen_from, query_of
 from scoring.running import Asking, RunProgress
 
@@ -194,6 +195,7 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "is_going_on": progress.state == "running",
         "waits_long": is_waiting and timezone.now() - run.started_at > LONG_WAIT,
         "dead": dead_rows(run, dead[:N_DEAD]),
+        "has_predictions": project.kind == KIND and predicts(run) and not run.is_proof,
         "has_more_dead": len(dead) > N_DEAD,
         "settings": list(settings_shown(run.judge.settings)),
         **(asked_of(run) if run.endpoint_id else {}),

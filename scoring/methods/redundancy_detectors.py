@@ -10,6 +10,7 @@ import numpy as np
 
 from annotate.traces.base import Problem, gettext_noop
 from scoring.methods.records import Record, RecordsRefused
+from scoring.methods.redundancy_reachable import reachable
 from scoring.methods.redundancy_read import Study, cuts
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, counted, without
 from scoring.stats.groups import Triplet, triplet
@@ -124,7 +125,7 @@ def types_and_evidence(study: Study) -> list[Plan | Grid]:
             )  # fmt: skip
         asked += against_reference(study, f"{prefix}_difference", whole, clusters, gettext_noop("gold steps of both"))
         if asked:
-            tables.append(Plan(prefix, title, tuple(asked)))
+            tables.append(Plan(prefix, title, (*asked, reachable(study, prefix))))
     return tables
 
 

@@ -45,12 +45,14 @@ ACTIONS = {
 }
 """What only takes posts and has no page of its own."""
 QUERIES = {"plan_run": "?judge=reader&endpoint=planned&phases=main"}
-FILES = {"release_file", "agreement_csv", "method_csv", "method_json"}
+FILES = {"release_file", "agreement_csv", "method_csv", "method_json", "predictions_csv", "predictions_json"}
 """What is saved and not shown."""
 
 
 PARTS = {"show_entries", "preview_entries", "settling_entries"}
 """Of whole traces, which the demo has none of: walked in test_redundancy.py."""
+PREDICTED = {"list_predictions"}
+"""Of a kind that the demo is not of: walked in test_predictions.py."""
 
 
 def pages():
@@ -64,7 +66,7 @@ def full_names():
 
 
 def test_every_page_is_walked():
-    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS, *FILES, *PARTS}
+    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS, *FILES, *PARTS, *PREDICTED}
 
 
 def addresses(names):

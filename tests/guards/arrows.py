@@ -31,6 +31,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
         *("gap_queries", "material_queries"),
+        *("prediction_matches", "prediction_queries"),
     )
 )
 ANNOTATE_SERVICES = (
@@ -44,6 +45,7 @@ SCORING_SERVICES = (
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
+    "predictions",
     *("prompting", "pointing"),
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
@@ -109,6 +111,7 @@ ROWS = (
         files("scoring", ("reply_records", "redundancy_records")),
         (*TEXTS, "scoring.methods"),
     ),
+    Row("how predictions stand to the gold", ("scoring/prediction_matches.py",), (*TEXTS, "scoring.stats")),
     Row("kinds/base.py", ("annotate/kinds/base.py",), TEXTS),
     Row("kinds/spine.py", ("annotate/kinds/spine.py",), PURE_KINDS),
     Row(
@@ -164,6 +167,7 @@ ROWS = (
         (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
             "scoring/gap_queries.py",
+            "scoring/prediction_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
             *("scoring/point_queries.py", "scoring/material_queries.py"),
@@ -235,6 +239,7 @@ ROWS = (
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views", "publishing_views")),
             *files("scoring", ("point_views", "point_api")),
+            *files("scoring", ("prediction_views", "prediction_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
             *files("scoring", ("method_charts", "method_paragraph")),

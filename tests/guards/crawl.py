@@ -135,6 +135,7 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("show_agreement", "agreement_csv", "list_compared_items", "show_item")},
     **{f"scoring:{name}": "leads" for name in ("show_method_report", "method_json", "method_csv")},
     **{f"scoring:{name}": "leads" for name in ("show_reading", "flag_question")},
+    **{f"scoring:{name}": "leads" for name in ("list_predictions", "predictions_json", "predictions_csv")},
     **{f"scoring:{name}": "leads" for name in ("list_prompts", "write_prompt", "show_prompt")},
     **{f"scoring:{name}": "leads" for name in ("start_trial", "show_trial")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
