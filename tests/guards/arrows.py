@@ -30,7 +30,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
-        *("gap_queries", "material_queries"),
+        *("gap_queries", "material_queries", "jury_queries"),
     )
 )
 ANNOTATE_SERVICES = (
@@ -41,6 +41,7 @@ ANNOTATE_SERVICES = (
 )
 SCORING_SERVICES = (
     *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    "jury_sealing",
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
@@ -163,7 +164,7 @@ ROWS = (
         "scoring/models/ or scoring/queries.py",
         (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
-            "scoring/gap_queries.py",
+            *("scoring/gap_queries.py", "scoring/jury_queries.py"),
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
             *("scoring/point_queries.py", "scoring/material_queries.py"),
