@@ -25,7 +25,7 @@ from scoring.stats.results import plain, restored
 VERSION = "2"
 """Of every report: raise it where the same records are to give others, and no older report is shown. That of its joins
 stands beside it."""
-JUDGES = ("reader", "checker")
+JUDGES = ("reader", "checker", "jury")
 """What JSON always has a field for; null where the method has no such judge, or it has judged nothing."""
 
 

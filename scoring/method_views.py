@@ -20,6 +20,7 @@ from scoring.method_paragraph import paragraphs, report_json
 from scoring.method_reports import ShownMethod, shown_method
 from scoring.method_words import csv_rows, method_words
 from scoring.methods.tables import method_of_kind
+from scoring.predictions import KIND
 from scoring.views import number_in
 
 NUMBERS = ("protocol", "run", "checker_run")
@@ -81,6 +82,7 @@ def report_page(project: Project, shown: ShownMethod) -> dict[str, object]:
         "said": method_words(shown.report, method_of_kind(project.kind), project.slug),
         "paragraphs": paragraphs(shown.report, method_of_kind(project.kind)),
         "row": shown.row,
+        "has_predictions": project.kind == KIND,
         "runs": [one["run"]["number"] for one in facts["judges"] if one["run"]],
     }
 

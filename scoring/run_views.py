@@ -15,11 +15,12 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import call_queries, endpoint_queries, estimating, point_queries, queries, running
+from scoring import call_queries, endpoint_queries, estimating, jury_sealing, point_queries, queries, running
 from scoring.asking import Cap, proposed_cap
 from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
 from scoring.models import Call, Endpoint, Run
+from scoring.predictions import KIND, predicts
 from scoring.run_forms import asked_fields, cap_from, chosen_from, query_of
 from scoring.running import Asking, RunProgress
 
@@ -64,9 +65,10 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
     return {
         "project": project,
         "title": title_of(project),
-        "judges": judges_for(project.kind),
+        "judges": [judge for judge in judges_for(project.kind) if not judge.brings],
         "endpoints": list(endpoint_queries.endpoints_of(project)),
         "phases": Phase.choices,
+        "brings": any(judge.brings for judge in judges_for(project.kind)),
         "chosen": chosen or {"judge": "", "endpoint": "", "phases": [Phase.MAIN]},
         "runs": [listed(run, progress[run.pk]) for run in runs[:N_RUNS]],
         "newer": page - 1 if page > 1 else None,
@@ -194,8 +196,10 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "is_going_on": progress.state == "running",
         "waits_long": is_waiting and timezone.now() - run.started_at > LONG_WAIT,
         "dead": dead_rows(run, dead[:N_DEAD]),
+        "has_predictions": project.kind == KIND and predicts(run) and not run.is_proof,
         "has_more_dead": len(dead) > N_DEAD,
         "settings": list(settings_shown(run.judge.settings)),
+        "can_be_sealed": progress.state == "done" and jury_sealing.can_be_sealed(run),
         **(asked_of(run) if run.endpoint_id else {}),
     }
 

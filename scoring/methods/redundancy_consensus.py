@@ -36,7 +36,8 @@ def consensus(sets: Sequence[Sequence[Triplet]], agreeing: int = 2) -> Consensus
 
 @dataclass(frozen=True, eq=False)
 class Jury:
-    """The trajectories of the pool that the jury saw, with what each juror named there (None: not covered)."""
+    """The trajectories with gold of experts that the jury saw, with what each juror named there (None: not covered).
+    Gold that is the jury's own says nothing of the jury."""
 
     study: Study
     names: tuple[str, ...]
@@ -49,7 +50,7 @@ class Jury:
         said: dict[str, dict[str, list[Triplet] | None]] = defaultdict(dict)
         for one in study.records["jury"]:
             said[one["trajectory"]][one["juror"]] = triplets(one["steps"]) if one["covered"] else None
-        names = tuple(name for name in study.scored if name in said)
+        names = tuple(name for name in study.scored if name in said and name not in study.by_jury)
         agreed = {
             name: consensus([one for one in said[name].values() if one is not None], study.settings["agreeing_jurors"])
             for name in names

@@ -22,6 +22,7 @@ def dataset(study: Study) -> list[Plan | Grid]:
     in_pool = np.array([name in pool for name in every], dtype=bool)
     n_steps = np.array([len(study.gold.get(name, ())) for name in every], dtype=float)
     unresolved, dropped = (np.array([one == what for one in state], dtype=bool) for what in ("unresolved", "dropped"))
+    by_jury = np.array([name in study.by_jury for name in every], dtype=bool)
     is_gold = in_pool & (n_steps > 0)
     has_jury = bool(dropped.any() or study.records["jury"])
     clusters = study.clusters(every)
@@ -41,7 +42,8 @@ def dataset(study: Study) -> list[Plan | Grid]:
         ]
         total = float(n_steps[inside & in_pool].sum())
         rows.append(count_row("steps", gettext_noop("Redundant steps"), total, gettext_noop("gold trajectories"), by))
-        annotated, decided = inside & ~dropped, inside & ~unresolved & (in_pool | dropped)
+        annotated = inside & ~dropped & ~by_jury
+        decided = inside & ~unresolved & ((by_jury if by_jury.any() else in_pool) | dropped)
         parts: list[tuple[str, Words, Summed, Words]] = [
             ("unresolved_share", gettext_noop("Unresolved"), share(unresolved, annotated),
              gettext_noop("trajectories the experts annotated")),

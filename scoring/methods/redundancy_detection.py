@@ -10,6 +10,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.redundancy_detectors import System, against_reference, answers_in
+from scoring.methods.redundancy_reachable import reachable
 from scoring.methods.redundancy_read import Study, cuts, triplets
 from scoring.methods.redundancy_schema import TYPES
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, count_row
@@ -122,7 +123,8 @@ def detection(study: Study) -> list[Plan | Grid]:
     asked += against_reference(study, "prec_at_1_difference", whole, clusters, denominator)
     if not asked:
         return []
-    table = Plan("stepdet", gettext_noop("Steps found (StepDet)"), (*asked, *rows), tuple(notes))
+    title = gettext_noop("Steps found (StepDet)")
+    table = Plan("stepdet", title, (*asked, reachable(study, "stepdet"), *rows), tuple(notes))
     return [table]
 
 
@@ -148,8 +150,10 @@ def _precisions(values: Floats, counts: Mask, clusters: Sequence[Hashable], by: 
 def _precision_of_type(
     kind: str, ranked: Sequence[Ranked], counts: Mask, clusters: Sequence[Hashable], by: By
 ) -> Asked:
-    of_kind = [[hit for hit, type_ in zip(one.hits, one.types, strict=True) if type_ == kind] for one in ranked]
-    right, predicted = np.array([sum(hits) for hits in of_kind]), np.array([len(hits) for hits in of_kind])
+    predicted = np.array([one.types.count(kind) for one in ranked])
+    right = np.array(
+        [sum(hit and of == kind for hit, of in zip(one.hits, one.types, strict=True)) for one in ranked]
+    )
     return Asked(
         "stepdet_type_precision", gettext_noop("Right among predictions of the type"),
         ratio_of_sums(right, predicted, counts, reason="predicted_empty"), clusters, gettext_noop("predictions"),

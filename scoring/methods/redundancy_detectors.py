@@ -10,6 +10,7 @@ import numpy as np
 
 from annotate.traces.base import Problem, gettext_noop
 from scoring.methods.records import Record, RecordsRefused
+from scoring.methods.redundancy_reachable import reachable
 from scoring.methods.redundancy_read import Study, cuts
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, counted, without
 from scoring.stats.groups import Triplet, triplet
@@ -41,19 +42,21 @@ def answers_in(study: Study, setting: str) -> Answers:
     """By system, in the order of their names, and trajectory. RecordsRefused for an answer about no gold step."""
     found: dict[System, dict[str, Record]] = defaultdict(dict)
     problems: list[Problem] = []
+    known = {
+        gold["trajectory"]: {tuple(sorted(step["step"])) for step in gold["steps"]} for gold in study.records["gold"]
+    }
     for one in study.records["detector"]:
         if one["setting"] != setting:
             continue
         found[System(one["detector"], one["variant"])][one["trajectory"]] = one
         if setting != "detection":
-            known = {step.step for step in study.gold.get(one["trajectory"], ())}
             problems += [
                 one.place.problem(
                     "unknown_step", f"/answers/{place}/step", expected=gettext_noop("A gold step of its trajectory."),
                     remedy=gettext_noop("Correct the indexes, or add the step to the gold record."),
                 )
                 for place, answer in enumerate(one["answers"] or ())
-                if tuple(sorted(answer["step"])) not in known
+                if tuple(sorted(answer["step"])) not in known.get(one["trajectory"], ())
             ]  # fmt: skip
     if problems:
         raise RecordsRefused(problems)
@@ -124,7 +127,7 @@ def types_and_evidence(study: Study) -> list[Plan | Grid]:
             )  # fmt: skip
         asked += against_reference(study, f"{prefix}_difference", whole, clusters, gettext_noop("gold steps of both"))
         if asked:
-            tables.append(Plan(prefix, title, tuple(asked)))
+            tables.append(Plan(prefix, title, (*asked, reachable(study, prefix))))
     return tables
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.redundancy_consensus import Jury
+from scoring.methods.redundancy_reachable import f1_of_experts
 from scoring.methods.redundancy_read import TYPE_WORDS, Study
 from scoring.methods.redundancy_schema import TYPES
 from scoring.methods.tables import Asked, By, Grid, Plan, Row, Said, Words, count_row
-from scoring.stats.groups import Stat, Triplet, group_agreement, triplet_agreement
+from scoring.stats.groups import Named, Stat, Triplet, agreement_of, common
 from scoring.stats.statistic import Mask
 from scoring.stats.sums import Summed, share
 
@@ -25,23 +27,31 @@ OUTCOMES: dict[str, Words] = {
     "empty": gettext_noop("Dropped: the jurors agree on no step"),
 }
 
+Level = Literal["step", "step_type", "message"]
+LEVELS: dict[Level, Callable[[Sequence[Triplet]], Sequence[Hashable]]] = {
+    "step": lambda steps: [one.step for one in steps],
+    "step_type": lambda steps: [(one.step, one.type) for one in steps],
+    "message": lambda steps: list({index for one in steps for index in one.step}),
+}
+
 
 def jury(study: Study) -> list[Plan | Grid]:
     """All tables of the jury against the experts."""
     seen = Jury.of(study)
     if not seen.names:
         return []
-    retained, every = seen.retained, seen.names
-    scopes = [("conditional", gettext_noop("retained"), retained), ("end_to_end", gettext_noop("all"), every)]
+    every = seen.names
+    sides = Sides.of(every, seen.gold(every), [seen.agreed[name].steps for name in every])
+    is_retained = np.array([seen.agreed[name].outcome == "retained" for name in every], dtype=bool)
+    scopes = [(gettext_noop("retained"), is_retained), (gettext_noop("all"), np.ones(len(every), dtype=bool))]
     asked: list[Asked] = []
-    for scope, word, names in scopes:
-        predicted = [list(seen.agreed[name].steps) for name in names]
-        for by, inside in seen.domains(names):
-            asked += _groups(study, scope, _where(names, inside), _where(seen.gold(names), inside),
-                             _where(predicted, inside), ((gettext_noop("scope"), Said(word)), *by))  # fmt: skip
+    for word, scope in scopes:
+        of_scope = sides.where(scope)
+        for by, inside in seen.domains(of_scope.names):
+            asked += _groups(study, of_scope.where(inside), ((gettext_noop("scope"), Said(word)), *by))
     tables: list[Plan | Grid] = [
         Plan("jury_outcomes", gettext_noop("What became of each trajectory"), tuple(_outcomes(seen))),
-        Plan("jury_groups", gettext_noop("Jury against experts"), tuple(asked)),
+        Plan("jury_groups", gettext_noop("Jury against experts"), (*asked, f1_of_experts(study))),
         *_matched(seen),
         Plan("jury_consensus", gettext_noop("Expert steps that jurors named too"), tuple(_levels(seen))),
         Plan("jurors", gettext_noop("Each juror, and pairs of them"), tuple(_jurors(seen))),
@@ -53,34 +63,59 @@ def _where(values: Sequence[Any], inside: Mask) -> list[Any]:
     return [one for one, is_in in zip(values, inside.tolist(), strict=True) if is_in]
 
 
-def _groups(
-    study: Study,
-    scope: str,
-    names: Sequence[str],
-    gold: Sequence[list[Triplet]],
-    predicted: Sequence[list[Triplet]],
-    by: By,
-    *,
-    whole: bool = True,
-) -> list[Asked]:
-    """Precision, recall and F1 of steps named, over all and by trajectory. Equal steps match as often as both have
-    them."""
-    clusters = study.clusters(names)
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What experts and a jury or juror named on the same trajectories, counted by level. Equal steps match as often as
+    both have them, a message counts once."""
 
-    def micro(metric: str, name: Words, compared: Any, stat: Stat, denominator: Words) -> Asked:
-        statistic = triplet_agreement(gold, predicted, by=compared, stat=stat)
+    names: Sequence[str]
+    levels: Mapping[Level, Named]
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        gold: Sequence[Sequence[Triplet]],
+        predicted: Sequence[Sequence[Triplet]],
+        levels: Iterable[Level] = ("step", "step_type", "message"),
+    ) -> Sides:
+        counted = {
+            level: Named.of([LEVELS[level](one) for one in gold], [LEVELS[level](one) for one in predicted], _row)
+            for level in levels
+        }
+        return cls(names, counted)
+
+    def where(self, inside: Mask) -> Sides:
+        return Sides(
+            _where(self.names, inside),
+            {
+                level: Named(**{one.name: getattr(named, one.name)[inside] for one in fields(Named)})
+                for level, named in self.levels.items()
+            },
+        )
+
+
+def _row(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> tuple[float, float, float, float, bool]:
+    """As `groups.common`, without counting where nothing comes twice."""
+    one, other = set(gold), set(predicted)
+    if len(one) < len(gold) or len(other) < len(predicted):
+        return common(Counter(gold), Counter(predicted))
+    n_both = len(one & other)
+    return len(one), len(other), n_both, n_both, one == other
+
+
+def _groups(study: Study, sides: Sides, by: By, *, whole: bool = True) -> list[Asked]:
+    """Precision, recall and F1 of steps named, over all and by trajectory."""
+    clusters = study.clusters(sides.names)
+
+    def micro(metric: str, name: Words, level: Level, stat: Stat, denominator: Words) -> Asked:
+        statistic = agreement_of(sides.levels[level], stat=stat)
         k, n = _counts(statistic, stat)
         return Asked(metric, name, statistic, clusters, denominator, by, "mean" if stat == "f1" else "share", k=k, n=n)
 
-    def macro(metric: str, name: Words, compared: Any) -> Asked:
-        statistic = triplet_agreement(gold, predicted, by=compared, stat="recall", aggregate="macro")
+    def macro(metric: str, name: Words, level: Level) -> Asked:
+        statistic = agreement_of(sides.levels[level], stat="recall", aggregate="macro")
         return Asked(metric, name, statistic, clusters, gettext_noop("trajectories with expert steps"), by)
-
-    def messages(metric: str, name: Words, stat: Stat, denominator: Words) -> Asked:
-        sides = [[[[index] for found in one for index in found.step] for one in side] for side in (gold, predicted)]
-        statistic = group_agreement(*sides, stat=stat)
-        k, n = _counts(statistic, stat)
-        return Asked(metric, name, statistic, clusters, denominator, by, k=k, n=n)
 
     rows = [
         micro("group_precision", gettext_noop("Precision of steps"), "step", "precision", gettext_noop("jury steps")),
@@ -95,9 +130,10 @@ def _groups(
         *rows,
         macro("partial_type", gettext_noop("Mean recall by trajectory, steps with their type"), "step_type"),
         macro("partial_step", gettext_noop("Mean recall by trajectory, steps"), "step"),
-        messages("message_precision", gettext_noop("Precision of messages"), "precision",
-                 gettext_noop("jury messages")),
-        messages("message_recall", gettext_noop("Recall of messages"), "recall", gettext_noop("expert messages")),
+        micro("message_precision", gettext_noop("Precision of messages"), "message", "precision",
+              gettext_noop("jury messages")),
+        micro("message_recall", gettext_noop("Recall of messages"), "message", "recall",
+              gettext_noop("expert messages")),
     ]  # fmt: skip
 
 
@@ -215,11 +251,12 @@ def _jurors(seen: Jury) -> Sequence[Asked | Row]:
                   gettext_noop("trajectories given to the jury"), by)
         )  # fmt: skip
         names = _where(seen.names, covered)
-        asked += _groups(study, "juror", names, seen.gold(names), _where(found, covered), by, whole=False)
+        sides = Sides.of(names, seen.gold(names), _where(found, covered), ("step", "step_type"))
+        asked += _groups(study, sides, by, whole=False)
     for one, other in combinations(seen.jurors, 2):
-        sides = [(seen.said[name].get(one), seen.said[name].get(other)) for name in seen.names]
-        both = np.array([a is not None and b is not None for a, b in sides])
-        equal = [set(a or ()) == set(b or ()) for a, b in sides]
+        pairs = [(seen.said[name].get(one), seen.said[name].get(other)) for name in seen.names]
+        both = np.array([a is not None and b is not None for a, b in pairs])
+        equal = [set(a or ()) == set(b or ()) for a, b in pairs]
         asked.append(
             Asked("coincidence", gettext_noop("Equal sets"), share(equal, both), clusters,
                   gettext_noop("trajectories that both covered"), ((gettext_noop("jurors"), f"{one}, {other}"),))

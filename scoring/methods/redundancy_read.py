@@ -12,6 +12,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.records import Record, Records
+from scoring.methods.redundancy_schema import JURY
 from scoring.methods.tables import BadSetting, By, Said, Words
 from scoring.stats.groups import Triplet, triplet
 from scoring.stats.statistic import Mask
@@ -32,12 +33,14 @@ Answers = Mapping[str, Mapping[str, list[Triplet]]]
 @dataclass(frozen=True, eq=False)
 class Study:
     """The records, read. `pool` are the trajectories with gold that nobody left open or dropped, `scored` those of them
-    that were no example; `gold` are the triplets of each."""
+    that were no example; `gold` are the triplets of each, `by_jury` names those whose gold is a
+    jury's."""
 
     records: Records
     settings: Mapping[str, Any]
     trajectories: Mapping[str, Record]
     gold: Mapping[str, list[Triplet]]
+    by_jury: frozenset[str]
     pool: tuple[str, ...]
     scored: tuple[str, ...]
     bins: tuple[tuple[int, int], ...]
@@ -45,12 +48,14 @@ class Study:
     @classmethod
     def of(cls, records: Records, settings: Mapping[str, Any]) -> Study:
         trajectories = {one["id"]: one for one in records["trajectory"]}
-        gold = {one["trajectory"]: triplets(one["steps"]) for one in records["gold"]}
+        given = [one for one in records["gold"] if settings["jury_gold"] or one["provenance"] != JURY]
+        gold = {one["trajectory"]: triplets(one["steps"]) for one in given}
+        by_jury = frozenset(one["trajectory"] for one in given if one["provenance"] == JURY)
         pool = tuple(name for name, one in trajectories.items() if name in gold and not one["state"])
         scored = tuple(
             name for name in pool if settings["score_exemplars"] or not trajectories[name]["exemplar"]
         )
-        return cls(records, settings, trajectories, gold, pool, scored, length_bins(settings["length_bins"]))
+        return cls(records, settings, trajectories, gold, by_jury, pool, scored, length_bins(settings["length_bins"]))
 
     @cached_property
     def answers(self) -> dict[int, Answers]:
@@ -66,8 +71,13 @@ class Study:
             return ("trajectory", name)
         return (one["domain"], one["task"])
 
+    @cached_property
+    def cluster_of(self) -> dict[str, Hashable]:
+        return {name: self.cluster(name) for name in self.trajectories}
+
     def clusters(self, names: Iterable[str]) -> list[Hashable]:
-        return [self.cluster(name) for name in names]
+        cluster_of = self.cluster_of
+        return [cluster_of[name] for name in names]
 
     def columns(self, names: Sequence[str]) -> dict[str, list[str | None]]:
         """What a table of these trajectories is broken down by."""
@@ -78,7 +88,15 @@ class Study:
             gettext_noop("split"): [one["split"] for one in rows],
             gettext_noop("length"): [self.bin_of(one["n_steps"]) for one in rows],
         }
+        if self.by_jury:
+            by[gettext_noop("provenance of gold")] = [self.provenance(name) for name in names]
         return by
+
+    def provenance(self, name: str) -> str | None:
+        """Whose the gold of a trajectory is; None where it has none."""
+        if name not in self.gold:
+            return None
+        return "jury" if name in self.by_jury else "experts"
 
     def bin_of(self, n_steps: int | None) -> str | None:
         fitting = (bin for bin in self.bins if n_steps is not None and bin[0] <= n_steps <= bin[1])

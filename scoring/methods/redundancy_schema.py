@@ -12,6 +12,7 @@ from scoring.methods.records import Field, RecordType, Schema, Wrong
 TYPES = ("ABN", "DUP", "INC", "EXP")
 NONE_SERVES = -1
 """As the whole evidence: no other step of the run serves."""
+PROVENANCES = EXPERTS, JURY = ("experts", "jury")
 SHOWN = ("shown", "left_off")
 DECISIONS = ("keep", "change", "reject")
 
@@ -106,7 +107,11 @@ SCHEMA = Schema(
         RecordType(
             "gold",
             "The redundant steps a trajectory ended with; an empty list where it has none.",
-            (TRAJECTORY_ID, Field("steps", "objects", "the triplets", inside=TRIPLET)),
+            (
+                TRAJECTORY_ID,
+                Field("steps", "objects", "the triplets", inside=TRIPLET),
+                Field("provenance", "text", "who it is from; experts where absent", False, allowed=PROVENANCES),
+            ),
             key=("trajectory",),
             checks=(_set_of_steps,),
         ),

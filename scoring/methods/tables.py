@@ -23,7 +23,7 @@ from scoring.methods.records import KIND_WORDS, Records, Schema
 from scoring.stats.answers import Drawing
 from scoring.stats.ratings import Codes
 from scoring.stats.results import Figure, plain
-from scoring.stats.statistic import Statistic
+from scoring.stats.statistic import Counts, Floats, Statistic
 from scoring.stats.sums import Summed, with_intervals
 
 Translate = Callable[[str], str]
@@ -369,17 +369,15 @@ def drawing_of(settings: Mapping[str, Any], unit: str) -> Drawing:
 def rows_of(asked: Sequence[Asked], drawing: Drawing) -> list[Row]:
     """Every row with its interval, in order. Each is resampled over the clusters that hold an item of its own; those
     about the same clusters share their draw, whatever their items are."""
-    places: dict[frozenset[Hashable], list[int]] = defaultdict(list)
+    numbers = _numbered_clusters(asked)
+    places: dict[bytes, list[int]] = defaultdict(list)
     for place, one in enumerate(asked):
-        if len(one.clusters) != len(one.statistic.features):
-            raise ValueError(f"{one.metric}: {len(one.clusters)} clusters for {len(one.statistic.features)} items.")
-        counted = one.statistic.counted
-        places[frozenset(name for name, is_in in zip(one.clusters, counted, strict=True) if is_in)].append(place)
+        places[np.unique(numbers[place][one.statistic.counted]).tobytes()].append(place)
     rows: dict[int, Row] = {}
-    for names, together in places.items():
-        order = {name: number for number, name in enumerate(sorted(names, key=lambda one: (str(type(one)), str(one))))}
-        summed = [_by_cluster(asked[place], order) for place in together]
-        drawn = with_intervals(summed, None, drawing) if order else [one.figure() for one in summed]
+    for key, together in places.items():
+        order = np.frombuffer(key, dtype=np.int64)
+        summed = [_by_cluster(asked[place], numbers[place], order) for place in together]
+        drawn = with_intervals(summed, None, drawing) if len(order) else [one.figure() for one in summed]
         for place, figure in zip(together, drawn, strict=True):
             rows[place] = asked[place].row(_with_interval(asked[place], figure))
     return [rows[place] for place in range(len(asked))]
@@ -446,14 +444,30 @@ def median_row(
     return Row(metric, name, figure, denominator, by, unit)
 
 
-def _by_cluster(one: Asked, order: Mapping[Hashable, int]) -> Summed:
+def _numbered_clusters(asked: Sequence[Asked]) -> list[Counts]:
+    """Of each row the numbers of its items' clusters, by the order of their names among all. Rows that share a list of
+    clusters share its numbers."""
+    lists = {id(one.clusters): one.clusters for one in asked}
+    names = set().union(*lists.values())
+    order = {name: number for number, name in enumerate(sorted(names, key=lambda one: (str(type(one)), str(one))))}
+    numbers = {
+        key: np.fromiter((order[name] for name in clusters), dtype=np.int64, count=len(clusters))
+        for key, clusters in lists.items()
+    }
+    for one in asked:
+        if len(one.clusters) != len(one.statistic.features):
+            raise ValueError(f"{one.metric}: {len(one.clusters)} clusters for {len(one.statistic.features)} items.")
+    return [numbers[id(one.clusters)] for one in asked]
+
+
+def _by_cluster(one: Asked, numbers: Counts, order: Counts) -> Summed:
     """The same statistic with one row a cluster: sums of sums, so its value stays. A share of items that are clusters
     themselves keeps its score interval."""
     statistic = one.statistic
-    sums = np.zeros((len(order), statistic.features.shape[1]))
-    is_in = np.flatnonzero(statistic.counted)
-    at = np.array([order[one.clusters[item]] for item in is_in.tolist()], dtype=np.int64)
-    np.add.at(sums, at, statistic.features[is_in])
+    is_in = statistic.counted
+    at = np.searchsorted(order, numbers[is_in])
+    columns = [np.bincount(at, weights=column, minlength=len(order)) for column in statistic.features[is_in].T]
+    sums: Floats = np.column_stack(columns).astype(float)
     each_its_own = statistic.is_share and sums[:, 0].max(initial=0) <= 1
     return replace(statistic, features=sums, is_share=each_its_own)
 

@@ -40,19 +40,23 @@ ACTIONS = {
     *("store_settlement", "send_item_back", "close_project", "draw_subsets", "draw_pairs", "bring_known"),
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("publish_gaps", "publish_texts"),
-    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
+    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release", "seal_jury"),
+    "bring_predictions",
     *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial", "choose_points"),
     "import_outcomes",
     "flag_question",
 }
 """What only takes posts and has no page of its own."""
 QUERIES = {"plan_run": "?judge=reader&endpoint=planned&phases=main"}
-FILES = {"release_file", "workflows_file", "agreement_csv", "method_csv", "method_json"}
+FILES = {"release_file", "agreement_csv", "method_csv", "method_json", "predictions_csv", "predictions_json"}
+FILES |= {"workflows_file"}
 """What is saved and not shown."""
 
 
 PARTS = {"show_entries", "preview_entries", "settling_entries"}
 """Of whole traces, which the demo has none of: walked in test_redundancy.py."""
+PREDICTED = {"list_predictions"}
+"""Of a kind that the demo is not of: walked in test_predictions.py."""
 
 
 def pages():
@@ -66,7 +70,7 @@ def full_names():
 
 
 def test_every_page_is_walked():
-    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS, *FILES, *PARTS}
+    assert pages() == {*OPEN, *OWN, *LED, *ACTIONS, *FILES, *PARTS, *PREDICTED}
 
 
 def addresses(names):

@@ -19,6 +19,7 @@ API_AUDIENCE = {
     **{f"{SPACE}{name}": "leads" for name in ("subsets", "known_answers")},
     **{f"scoring:{name}": "leads" for name in ("api_agreement", "api_overlap_rule", "api_method_report")},
     **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate", "api_points")},
+    "scoring:api_predictions": "leads",
     **{f"scoring:{name}": "leads" for name in ("api_outcomes", "api_workflows")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }

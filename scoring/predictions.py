@@ -1,0 +1,142 @@
+"""The predictions of a run against the gold: one row each, filtered, with counts of how they stand to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotate.errors import Refused
+from annotate.models import Project, Release
+from scoring import prediction_queries, redundancy_queries, report_queries
+from scoring.comparing import schemas_of, unknown_choice
+from scoring.methods.redundancy import METHOD
+from scoring.models import Run
+from scoring.prediction_matches import STATES, Match, matches, triplets_of
+from scoring.redundancy_joins import made
+from scoring.redundancy_records import Ended
+
+KIND = METHOD.kind
+PREDICTING = ("juror", "jury", "stepdet", "stepcls", "evidenceret", "imported", "heuristics")
+"""Judges whose verdicts are redundant steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which predictions are asked for. `release` names the gold, which is that of the report without; `type` is of the
+    prediction or of the gold."""
+
+    run: int | None = None
+    release: int | None = None
+    phase: str = "main"
+    state: str = ""
+    type: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionRow:
+    """A prediction, or a gold step that was missed. `id` is its place among all that are asked for, from 1."""
+
+    id: int
+    item: int
+    source: str
+    domain: str
+    match: Match
+
+    def as_dict(self) -> dict[str, Any]:
+        match = self.match
+        return {
+            "item": self.item,
+            "trace": self.source,
+            "domain": self.domain,
+            "state": match.state,
+            "step": match.step and list(match.step),
+            "rank": match.rank,
+            "type": match.type,
+            "gold_type": match.gold_type,
+            "same_type": match.same_type,
+            "evidence": match.evidence and list(match.evidence),
+            "gold_evidence": match.gold_evidence and list(match.gold_evidence),
+            "same_evidence": match.same_evidence,
+            "confidence": match.confidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """`run` is None where no judge has predicted anything. `counts` are by state, of what the other filters leave."""
+
+    asked: Asked
+    run: Run | None
+    runs: tuple[Run, ...]
+    releases: Mapping[int, Release]
+    counts: Mapping[str, int]
+    rows: Sequence[PredictionRow]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "run": self.run and self.run.number,
+            "judge": self.run and self.run.judge.name,
+            "phase": self.asked.phase,
+            "release": self.asked.release,
+            "counts": dict(self.counts),
+        }
+
+
+def predictions(project: Project, asked: Asked) -> Predictions:
+    """Of the run asked for, or the newest; Refused for a run or a release that is not there. The number of statements
+    is fixed."""
+    runs = [one for one in report_queries.runs_with_verdicts(project, phase=asked.phase) if predicts(one)]
+    releases = prediction_queries.numbered_releases(project)
+    if asked.release is not None and asked.release not in releases:
+        raise Refused(unknown_choice("release", map(str, releases)))
+    numbered = {one.number: one for one in runs}
+    if asked.run is not None and asked.run not in numbered:
+        raise Refused(unknown_choice("run", map(str, numbered)))
+    run = next(iter(runs), None) if asked.run is None else numbered[asked.run]
+    found: list[tuple[prediction_queries.Predicted, Match]] = []
+    if run is not None:
+        said = prediction_queries.predicted_by(run, asked.phase, asked.domain)
+        release = None if asked.release is None else releases[asked.release]
+        found = compared(said, run.judge.name, gold_of(project, asked.phase, release, {one.item for one in said}))
+    found = [(one, match) for one, match in found if not asked.type or match.is_about(asked.type)]
+    counts = Counter(match.state for _, match in found)
+    chosen = [(one, match) for one, match in found if asked.state in ("", match.state)]
+    return Predictions(
+        asked=asked,
+        run=run,
+        runs=tuple(runs),
+        releases=releases,
+        counts={state: counts[state] for state in STATES if counts[state]},
+        rows=[
+            PredictionRow(place, one.item, one.source, one.domain, match)
+            for place, (one, match) in enumerate(chosen, start=1)
+        ],
+    )
+
+
+def predicts(run: Run) -> bool:
+    return run.judge.name in PREDICTING
+
+
+def compared(
+    said: Sequence[prediction_queries.Predicted], judge: str, gold: Mapping[int, Ended]
+) -> list[tuple[prediction_queries.Predicted, Match]]:
+    found = []
+    for one in said:
+        steps = gold[one.item].steps if one.item in gold else None
+        right = None if steps is None else triplets_of(steps)
+        found += [(one, match) for match in matches(judge, one.values, one.label, one.is_unreadable, right)]
+    return found
+
+
+def gold_of(project: Project, phase: str, release: Release | None, items: set[int]) -> Mapping[int, Ended]:
+    """What each of these trajectories ended with, as the report has it, or in a release."""
+    if release is not None:
+        return prediction_queries.sealed_ends(release)
+    labels = [one for one in redundancy_queries.label_rows(project, phase) if one.item in items]
+    waiting = prediction_queries.waiting_items(project, phase)
+    settled = redundancy_queries.settled_rows(project, phase, None)
+    return {**made(project, schemas_of(project), labels, waiting), **settled}
