@@ -116,7 +116,7 @@ def list_workflows(request, project, number, query):
         raise NotYours from None
 
     def fetch(behind, limit):
-        return [Written(one) for one in experience_queries.workflows_of(run, behind=behind or 0, limit=limit)]
+        return [Written(one) for one in experience_queries.workflows_of(run, behind=behind, limit=limit)]
 
     return page_of(fetch, query, name=f"workflows {run.pk}")
 

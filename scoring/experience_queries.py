@@ -86,15 +86,15 @@ def workflow_run(project: Project, number: int) -> Run | None:
     return runs.filter(project=project, judge__name=WORKFLOW, number=number).first() if 0 < number < 2**31 else None
 
 
-def workflows_of(run: Run, *, behind: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """The workflows of a run, in the order in which they were written: one statement. `id` is that of the verdict."""
-    rows = with_text(Verdict.objects.filter(run=run, pk__gt=behind))
+def workflows_of(run: Run, *, behind: int | None = None, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The workflows of a run, in the order of the items: one statement. With a `limit` so many of those behind a
+    verdict, in the order in which they were written. `id` is that of the verdict."""
+    rows = with_text(Verdict.objects.filter(run=run, pk__gt=behind or 0))
     columns = ("pk", "sample", "item_id", "item__cluster", "item__trace__source_id", "item__trace__area", "finding")
     places = [f"item__trace__{name}" for name in SUCCESS]
-    found = rows.order_by("pk").values_list(*columns, *places)
-    for pk, sample, item, task, source, domain, finding, *said in (found[:limit] if limit else found).iterator(
-        chunk_size=PART
-    ):
+    ordered = rows.order_by("item", "sample") if limit is None else rows.order_by("pk")[:limit]
+    found = ordered.values_list(*columns, *places)
+    for pk, sample, item, task, source, domain, finding, *said in found.iterator(chunk_size=PART):
         values = finding["values"]
         yield {
             **{"id": pk, "run": run.number, "item": item, "sample": sample, "trajectory": source},

@@ -142,7 +142,8 @@ def last_of_each(labels: Iterable[LabelRow]) -> dict[int, list[LabelRow]]:
 def records(rows: Rows) -> Iterator[Json]:
     """Every record, in an order of its own: that of items, experts and rounds, whatever the database gave first."""
     items = sorted(rows.items, key=lambda one: one.item)
-    yield from (trajectory(one, rows.ends.get(one.item), one.item in rows.exemplars) for one in items)
+    for one in items:
+        yield {**trajectory(one, rows.ends.get(one.item), one.item in rows.exemplars), **counted(one, rows)}
     yield from (suggested(one) for one in items if one.suggestions is not None)
     known = {one.item for one in items}
     for one in rows.labels:
@@ -198,18 +199,20 @@ def trajectory(row: ItemRow, end: Ended | None, is_exemplar: bool = False) -> Js
     if row.suggestions is not None:
         told["suggestions"] = "shown" if row.is_shown else "left_off"
     head = {"record": "trajectory", "id": str(row.item), "domain": row.domain or "-", "n_steps": row.n_messages}
-    return {**head, **{name: value for name, value in told.items() if value}, **counted(row, end)}
+    return {**head, **{name: value for name, value in told.items() if value}}
 
 
-def counted(row: ItemRow, end: Ended | None) -> Json:
-    """The tokens of the agent's messages, in all and, once the trajectory has ended with steps, of those with a
-    redundant call."""
+def counted(row: ItemRow, rows: Rows) -> Json:
+    """The tokens of the agent's messages, in all and, where there is a gold of experts or else of a jury, of those with
+    a redundant call."""
     if row.tokens is None:
         return {}
     total = {"tokens_total": sum(row.tokens.values())}
-    if end is None or end.steps is None:
+    end = rows.ends.get(row.item)
+    steps = rows.agreed.get(row.item) if end is None else end.steps
+    if steps is None:
         return total
-    named = {index for one in end.steps for index in one["step"]}
+    named = {index for one in steps for index in one["step"]}
     return {"tokens_redundant": sum(row.tokens[index] for index in named & row.tokens.keys()), **total}
 
 

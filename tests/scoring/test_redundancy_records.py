@@ -70,3 +70,21 @@ def test_records_have_what_the_method_asks_for_and_nothing_else():
         {"record": "gold", "trajectory": "1", "provenance": "experts", "steps": [triplet]},
     ]  # fmt: skip
     assert len(records_of(found, SCHEMA)["expert"]) == 1
+
+
+def test_tokens_are_those_of_all_messages_and_of_those_with_a_step_of_the_gold():
+    """Both indexes of a step are looked at, and a message counts once; without gold nothing is redundant or not."""
+    tokens = {2: 10, 4: 20.5, 6: 0}
+    parallel = [{**STEP, "step": [4, 5]}, {**STEP, "step": [4, 7]}]
+    ends = {1: Ended(parallel), 2: Ended([]), 3: Ended(None), 5: Ended([STEP])}
+    agreed = {4: [STEP], 5: parallel}
+    rows = Rows([item(number, tokens=tokens) for number in range(1, 7)] + [item(7)], [], {}, ends, agreed=agreed)
+    found = {
+        one["id"]: (one.get("tokens_redundant"), one.get("tokens_total"))
+        for one in records(rows)
+        if one["record"] == "trajectory"
+    }
+    assert found == {
+        **{"1": (20.5, 30.5), "2": (0, 30.5), "3": (None, 30.5), "4": (10, 30.5), "5": (10, 30.5)},
+        **{"6": (None, 30.5), "7": (None, None)},
+    }
