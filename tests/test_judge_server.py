@@ -138,6 +138,15 @@ def test_it_classifies_a_gap_by_its_words_alone(language):
     assert json.loads(again) == {"category": found["7"]}
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_it_writes_a_workflow_of_the_calls_of_the_agent(language):
+    run = "=== user\nCancel it.\n=== call of find, by the agent\n{}\n=== call of reboot, by the user\n{}"
+    with JudgeServer() as server:
+        text = content_of(server, prompt("workflow", language, solved_run=run))
+    assert text.splitlines()[0].startswith("1. Call `find`")
+    assert text.splitlines()[1:] == ["2. Tell the user what was done."]
+
+
 def test_it_writes_a_text_from_what_it_is_sent_and_explains_the_names_of_one():
     with JudgeServer() as server:
         texts = [

@@ -3,6 +3,10 @@ import math
 import pytest
 
 from annotate.rules.message_tokens import Spoken, counts_of, tokens_of_agent
+from annotate.traces.base import Trace
+from annotate.traces.reading import Reading
+
+GEMINI = "airline_gemini2_5_flash_10tasks_2t.json"
 
 
 @pytest.mark.parametrize(
@@ -47,3 +51,19 @@ def test_a_greeting_before_the_requester_says_anything_has_none():
     assert tokens_of_agent([greeting, request, answer], {0: 3, 2: 9}) == {0: 3, 2: 9}
     assert tokens_of_agent([Spoken(0, True, True), request, answer], {2: 9}) is None
     assert tokens_of_agent([greeting, request], {1: 5}) is None
+
+
+@pytest.mark.shared
+def test_every_run_of_a_real_file_has_the_tokens_of_every_message_of_its_agent(shared_data):
+    (path,) = shared_data.glob(f"tau2-airline-gemini/**/{GEMINI}")
+    with path.open("rb") as file:
+        traces = [one for one in Reading(file, file_name=path.name) if isinstance(one, Trace)]
+    assert len(traces) == 20
+    for trace in traces:
+        talk = [one for one in trace.messages if one.role in ("user", "assistant")]
+        spoken = [Spoken(one.index, one.role == "assistant", bool(one.calls)) for one in talk]
+        found = tokens_of_agent(spoken, counts_of(trace.metadata["messages"]))
+        assert found is not None
+        assert set(found) == {one.index for one in talk if one.role == "assistant"}
+        assert found[0] == 0
+        assert sum(found.values()) > 100
