@@ -134,6 +134,9 @@ def test_a_whole_study_of_experience_replays(cast, settings, client, tmp_path, c
     client.force_login(cast.lea.person)
     page = client.get(reverse("scoring:show_experience", args=[project.slug])).content.decode()
     assert "Without the steps that a release names" in page
+    for name, last in (("show_run", runs["gold"].number), ("show_item", items[0].pk), ("show_method_report", None)):
+        args = [project.slug] if last is None else [project.slug, last]
+        assert client.get(reverse(f"scoring:{name}", args=args)).status_code == 200
     place = reverse("scoring:workflows_file", args=[project.slug, runs["gold"].number])
     assert place in page
     answer = client.get(place)

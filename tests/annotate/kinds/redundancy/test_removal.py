@@ -11,7 +11,6 @@ from annotate.kinds.redundancy.steps import entries_of, steps_of
 from annotate.traces.base import Answered, Call, Message, Trace
 from annotate.traces.pairing import orphan_results, pair, unanswered_calls
 
-
 LOOSELY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
