@@ -111,7 +111,7 @@ def lab(project: Project, problem: Problem | None = None, chosen=None) -> dict[s
         "tried": [one for one in listed if one.key in labelled],
         "has_versions": any(len(one.versions) > 1 for one in listed if one.key in labelled),
         "endpoints": list(endpoint_queries.endpoints_of(project)),
-        "releases": list(release_queries.releases_of(project)),
+        "releases": list(release_queries.peoples_releases(project)),
         "trials": [
             (trial, gettext(TITLES.get(trial.prompt_new.key, trial.prompt_new.key)))
             for trial in prompt_queries.trials_of(project)[:N_TRIALS]

@@ -15,7 +15,7 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import call_queries, endpoint_queries, estimating, point_queries, queries, running
+from scoring import call_queries, endpoint_queries, estimating, jury_sealing, point_queries, queries, running
 from scoring.asking import Cap, proposed_cap
 from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
@@ -198,6 +198,7 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "has_predictions": project.kind == KIND and predicts(run) and not run.is_proof,
         "has_more_dead": len(dead) > N_DEAD,
         "settings": list(settings_shown(run.judge.settings)),
+        "can_be_sealed": progress.state == "done" and jury_sealing.can_be_sealed(run),
         **(asked_of(run) if run.endpoint_id else {}),
     }
 

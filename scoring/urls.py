@@ -126,6 +126,7 @@ urlpatterns = [
     path("projects/<slug:project>/runs/start/", run_views.start_run, name="start_run"),
     path("projects/<slug:project>/runs/plan/", run_views.plan_run, name="plan_run"),
     path("projects/<slug:project>/runs/<int:number>/", run_views.show_run, name="show_run"),
+    path("projects/<slug:project>/runs/<int:number>/seal/", release_views.seal_jury, name="seal_jury"),
     path("projects/<slug:project>/runs/<int:number>/pause/", run_views.pause_run, name="pause_run"),
     path("projects/<slug:project>/runs/<int:number>/resume/", run_views.resume_run, name="resume_run"),
     path("projects/<slug:project>/runs/<int:number>/cancel/", run_views.cancel_run, name="cancel_run"),

@@ -39,7 +39,7 @@ ACTIONS = {
     *("store_settlement", "send_item_back", "close_project", "draw_subsets", "draw_pairs", "bring_known"),
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("publish_gaps", "publish_texts"),
-    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
+    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release", "seal_jury"),
     *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial", "choose_points"),
     "flag_question",
 }

@@ -32,6 +32,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
         *("gap_queries", "material_queries"),
         *("prediction_matches", "prediction_queries"),
+        "jury_queries",
     )
 )
 ANNOTATE_SERVICES = (
@@ -42,6 +43,7 @@ ANNOTATE_SERVICES = (
 )
 SCORING_SERVICES = (
     *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    "jury_sealing",
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
@@ -168,6 +170,7 @@ ROWS = (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
             "scoring/gap_queries.py",
             "scoring/prediction_queries.py",
+            "scoring/jury_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
             *("scoring/point_queries.py", "scoring/material_queries.py"),
