@@ -28,7 +28,8 @@ def runs_with_verdicts(project: Project, *, phase: str) -> list[Run]:
 
 def runs_to_compare(project: Project, *, phase: str) -> list[Run]:
     """Those of them whose verdicts are labels: one statement."""
-    return [run for run in runs_with_verdicts(project, phase=phase) if gives_labels(run.judge.name)]
+    runs = runs_with_verdicts(project, phase=phase)
+    return [run for run in runs if gives_labels(run.judge.name, run.judge.settings)]
 
 
 class VerdictRow(NamedTuple):

@@ -65,9 +65,10 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
     return {
         "project": project,
         "title": title_of(project),
-        "judges": judges_for(project.kind),
+        "judges": [judge for judge in judges_for(project.kind) if not judge.brings],
         "endpoints": list(endpoint_queries.endpoints_of(project)),
         "phases": Phase.choices,
+        "brings": any(judge.brings for judge in judges_for(project.kind)),
         "chosen": chosen or {"judge": "", "endpoint": "", "phases": [Phase.MAIN]},
         "runs": [listed(run, progress[run.pk]) for run in runs[:N_RUNS]],
         "newer": page - 1 if page > 1 else None,

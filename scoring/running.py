@@ -82,15 +82,18 @@ def start_run(
     items: Sequence[int] | None = None,
     points: int | None = None,
     asking: Asking | None = None,
+    said: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> Run:
     """Let a judge judge every item of these phases, in the background; with `items` only those of them; with the number
     of `points` the replies of these, whatever their phases. `person` is None on the command line. `asking` says how a
-    judge that asks a model does so.
+    judge that asks a model does so; `said` is what one that brings it has to say, by item, and goes with each job.
 
     Refused for a judge, phases, points or settings that do not go, where there is nothing to judge, without a cap where
     a model is asked, and where a judge that works on points has run over them under these settings; NotYours for who
     does not lead the project."""
     spec = judge_for(project, judge)
+    if spec.brings != (said is not None):
+        raise Refused(SAID_ELSEWHERE)
     asking = asking_for(spec, project, asking)
     complete = settings_for(spec, with_endpoint(settings or {}, asking))
     earlier = check_earlier(spec, project, complete)
@@ -103,7 +106,7 @@ def start_run(
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
     kind = ASKED if spec.asks else KIND
     payloads = {
-        f"{kind}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample}
+        f"{kind}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample, **brought(said, item)}
         for item in items
         for sample in range(n_samples)
     }
@@ -137,6 +140,11 @@ def start_run(
         detail = {"run": run.number, "judge": spec.name, "phases": list(phases), "items": len(items)}
         Event.objects.create(project=project, person=person, action="run_started", detail=detail)
     return run
+
+
+def brought(said: Mapping[int, Mapping[str, Any]] | None, item: int) -> dict[str, Any]:
+    """What the job of an item carries beside it, so that it is as safe as the job."""
+    return {"said": dict(said[item])} if said is not None and item in said else {}
 
 
 def pause_run(*, person: Person | None, run: Run) -> bool:
@@ -258,7 +266,7 @@ def judge_item(job: work.Job) -> None:
     item = queries.judged_item(job.row.payload["item"])
     if item is None:
         raise JobFailed(ITEM_IS_GONE)
-    finding, label = say(run, item)
+    finding, label = say(run, item, job.row.payload.get("said"))
     record(run, item, job.row.payload["sample"], finding, label, job)
     if queries.is_through(run.group_id):
         end_run(run)
@@ -288,27 +296,34 @@ def run_of_group(group_id: int, key: str) -> Run:
     return Run.objects.select_related("judge", "project", "group").get(group=group_id)
 
 
-def say(run: Run, item: queries.JudgedItem) -> tuple[Finding, dict[str, Any] | None]:
+def say(
+    run: Run, item: queries.JudgedItem, said: Mapping[str, Any] | None = None
+) -> tuple[Finding, dict[str, Any] | None]:
     """What the judge says of an item, and that as a label of the kind in the form it is stored."""
     spec = same_judge(run)
-    finding = spec.step(view_of(run, spec, item), run.judge.settings)
+    finding = spec.step(view_of(run, spec, item, said), run.judge.settings)
     if not isinstance(finding, Finding):
         raise JobFailed(ASKS_FOR_EVER)
     return finding, label_of(run, item, finding)
 
 
-def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem) -> Any:
-    """What the judge may see of an item."""
-    return seen_by(spec, run.project, run.judge.settings, trace_of(run, item), item)
+def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem, said: Mapping[str, Any] | None = None) -> Any:
+    """What the judge may see of an item, and what was brought in of it."""
+    return seen_by(spec, run.project, run.judge.settings, trace_of(run, item), item, said)
 
 
 def seen_by(
-    spec: JudgeSpec, project: Project, settings: Mapping[str, Any], trace: base.Trace, item: queries.JudgedItem
+    spec: JudgeSpec,
+    project: Project,
+    settings: Mapping[str, Any],
+    trace: base.Trace,
+    item: queries.JudgedItem,
+    said: Mapping[str, Any] | None = None,
 ) -> Any:
     """An item as a judge sees it under complete settings; JobFailed where an earlier run that it builds on has nothing
     of it, or it needs more than there is."""
     beside = project.settings.get("text_beside_calls", "private")
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"said": said} if spec.brings else {}
     if spec.reads is not None:
         given["earlier"] = found_earlier(spec.reads, project, settings, item)
     if spec.takes:
@@ -662,6 +677,12 @@ def not_alike(name: str, differing: Sequence[str]) -> Problem:
     )
 
 
+SAID_ELSEWHERE = Problem(
+    code="said_elsewhere",
+    field="judge",
+    expected=gettext_noop("A judge that judges by itself; predictions made elsewhere come in from a file."),
+    remedy=gettext_noop("Choose another one, or bring a file of predictions in."),
+)
 NOTHING_TO_JUDGE = Problem(
     code="nothing_to_judge",
     field="phases",

@@ -236,6 +236,11 @@ class JudgeSpec:
     gives_labels: bool = True
     """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
     page."""
+    gives_labels_under: Callable[[Mapping[str, Any]], bool] = lambda settings: True
+    """Of a judge that gives labels: whether it does under these settings."""
+    brings: bool = False
+    """Whether what it says was said elsewhere and comes with the run, item by item; its view then takes `said` too,
+    None of an item of which nothing was said. Nobody starts it without."""
     reads: Reads | None = None
     """The earlier run it builds on; its view then takes `earlier` too."""
     takes: tuple[Materials, ...] = ()

@@ -40,6 +40,7 @@ ACTIONS = {
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
     *("publish_gaps", "publish_texts"),
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release", "seal_jury"),
+    "bring_predictions",
     *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial", "choose_points"),
     "flag_question",
 }
