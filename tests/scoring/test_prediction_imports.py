@@ -13,7 +13,7 @@ from annotate.errors import NotYours, Refused
 from annotate.kinds.base import LabelError
 from annotate.kinds.redundancy.examples import label, step
 from annotate.models import Event, ReleaseItem, Work
-from scoring import predicting, redundancy_joins, report_queries, running
+from scoring import prediction_imports, redundancy_joins, report_queries, running
 from scoring.judges import registry
 from scoring.models import Judge, Run, Verdict
 from tests.annotate.leases import end_lease
@@ -68,7 +68,7 @@ def typed(call=9, result=10):
 
 def bring(project, data, setting="detection", **options):
     said = {"person": None, "sha256": HASH, "system": "rules", **options}
-    return predicting.import_predictions(project=project, data=data, setting=setting, **said)
+    return prediction_imports.import_predictions(project=project, data=data, setting=setting, **said)
 
 
 def refusal(project, data, setting="detection", **options):
