@@ -42,7 +42,7 @@ ANNOTATE_SERVICES = (
 )
 SCORING_SERVICES = (
     *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
-    *("jury_sealing", "predicting"),
+    *("jury_sealing", "prediction_imports"),
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
@@ -239,8 +239,8 @@ ROWS = (
             *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views", "publishing_views")),
-            *files("scoring", ("point_views", "point_api", "predicting_views")),
-            *files("scoring", ("prediction_views", "prediction_api")),
+            *files("scoring", ("point_views", "point_api")),
+            *files("scoring", ("prediction_views", "prediction_api", "prediction_import_views")),
             *files("scoring", ("experience_views", "experience_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
