@@ -14,6 +14,7 @@ from annotate.api.schema import document
 from annotate.models import Assignment, Project, Round, Settlement, Work
 from annotate.reviewing import open_card, part_of, refresh_queue
 from scoring import comparing
+from scoring.models import Judge, Run
 from scoring.running import start_run
 from tests.annotate.api.asking import Script
 from tests.annotate.releases import seal
@@ -26,6 +27,7 @@ from tests.factories import (
     make_plan,
     make_round,
     make_submitted,
+    make_verdict,
 )
 
 pytestmark = pytest.mark.django_db
@@ -162,10 +164,23 @@ def something_to_draw(project):
     make_item(project)
 
 
+def something_written(project):
+    """A project whose first run has written a workflow."""
+    of_redundant_steps()
+    Judge.objects.update(name="workflow")
+    values = {"condition": "gold", "removed": [[2, 3]], "n_steps": 4, "text": "1. Look."}
+    make_verdict(Run.objects.get(number=1), project.items.first(), None, finding={"values": values, "spans": []})
+
+
+def of_redundant_steps():
+    Project.objects.update(kind="redundancy")
+
+
 BEFORE = {
     "open_round": lambda: Round.objects.filter(purpose="informed").update(closed_at=NOW),
     "set_overlap_rule": lambda: Project.objects.update(assigning="pool"),
-    "bring_known": lambda: Project.objects.update(kind="redundancy"),
+    **dict.fromkeys(("bring_known", "list_outcomes", "import_outcomes"), of_redundant_steps),
+    "list_workflows": lambda: something_written(Project.objects.order_by("pk").first()),
     "draw_subsets": lambda: something_to_draw(Project.objects.order_by("pk").first()),
 }
 """What has to be so for an operation to have something to do."""
@@ -180,6 +195,7 @@ def addresses(path, values):
 
 ANSWER = {"protocol": 1, "label": {"label": "readable"}}
 FILE = json.dumps({"format": "sightline/1", "id": "r", "messages": [{"role": "user", "text": "?"}]})
+OUTCOME = {"domain": "airline", "task": "1", "repeat": 1, "condition": "none", "success": True, "tokens": 9}
 BODIES = {
     "save_draft": [{"number": 0, "draft_number": 9, "fields": {"comment": "x"}}] * 2,
     "submit_annotation": [{"key": "key-of-an-answer-1", **ANSWER}] * 2
@@ -220,6 +236,7 @@ BODIES = {
         {"judge": "reader", "endpoint": "small"},
     ],
     "choose_points": [{"quota": 2, "n": 3, "seed": 5}, {}, {"quota": 0}],
+    "import_outcomes": [{"outcomes": [OUTCOME]}, {"outcomes": [{**OUTCOME, "tokens": 8}], "name": "lab"}],
     "change_run": [{"state": "paused"}, {"state": "paused"}, {"state": "cancelled"}, {"state": "running"}],
     "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }
