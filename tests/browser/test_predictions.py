@@ -1,5 +1,5 @@
-"""The review of jury and detectors: for everybody, in both themes and languages and at both widths, and from a row to the
-step it is about."""
+"""The review of jury and detectors: for everybody, in both themes and languages and at both widths, and from a row to
+the step it is about."""
 
 import pytest
 
