@@ -191,8 +191,13 @@ class Row:
         return self.rows_of(self.sealed.label)
 
     @cached_property
+    def labels_of_people(self) -> list[dict[str, Any]]:
+        """What the label rests on, where that is labels of annotators and not runs of jurors."""
+        return [vote for vote in self.sealed.rests_on if "annotator" in vote]
+
+    @cached_property
     def votes(self) -> list[tuple[dict[str, Any], Sequence[Mapping[str, Any]]]]:
-        return [(vote, self.rows_of(vote["label"])) for vote in self.sealed.rests_on]
+        return [(vote, self.rows_of(vote["label"])) for vote in self.labels_of_people]
 
     def rows_of(self, label: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
         return [] if label is None else self.kind.rows(self.kind.load(label, self.schema))
@@ -207,7 +212,7 @@ def label_lines(row: Row, columns: Sequence[str]) -> Iterator[bytes]:
 
 def annotation_lines(row: Row, columns: Sequence[str]) -> Iterator[bytes]:
     source = {name: getattr(row.source, name) for name in ("format", "id", "anchor")}
-    for vote in row.sealed.rests_on:
+    for vote in row.labels_of_people:
         yield canonical_line({"item_hash": row.item_hash, "source": source, **vote}).encode() + b"\n"
 
 
@@ -227,7 +232,7 @@ def label_cells(row: Row, columns: Sequence[str]) -> Iterator[bytes]:
     """One row for each row of the label, and one for an item whose label has none."""
     source, one = row.source, row.sealed
     place = [row.item_hash, source.format, source.id, source.anchor, source.cluster, source.area, source.language]
-    place += [one.how, one.is_tie, len(one.rests_on)]
+    place += [one.how, one.is_tie, len(row.labels_of_people)]
     for part in row.label_rows or [{}]:
         yield csv_row([*place, *(part.get(name) for name in columns)])
 
@@ -283,7 +288,7 @@ def write_files(release: Release, folder: Path, names: Sequence[str]) -> list[Wr
                 out.write(text.encode())
             written[name] = out.written(None)
     if PARQUET in names:
-        written[PARQUET] = write_parquet(folder, written["labels.jsonl"].rows)
+        written[PARQUET] = write_parquet(folder, written["labels.jsonl"].rows, release.rule)
     return [written[name] for name in FILE_NAMES if name in names]
 
 
@@ -346,10 +351,11 @@ def card_of(release: Release, name: str) -> str:
     return text
 
 
-def write_parquet(folder: Path, n_rows: int | None) -> Written:
+def write_parquet(folder: Path, n_rows: int | None, rule: str) -> Written:
     """By a child, which alone loads what that takes."""
     path = folder / PARQUET
-    words = [sys.executable, "-m", "annotate.parquet", str((folder / "labels.jsonl").absolute()), str(path.absolute())]
+    files = [str((folder / "labels.jsonl").absolute()), str(path.absolute())]
+    words = [sys.executable, "-m", "annotate.parquet", *files, rule]
     done = subprocess.run(words, cwd=settings.ROOT, capture_output=True, text=True)
     if done.returncode:
         raise OSError(f"{PARQUET}: {done.stderr.strip().splitlines()[-1:]}")

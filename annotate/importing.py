@@ -462,7 +462,9 @@ def remove_staged(traces: QuerySet[Trace], heard: Callable[[], object] = lambda:
 def published_only(file_name: str) -> Problem:
     return base.Place(file_name).problem(
         "published_only",
-        expected=gettext_noop("Items that are published from another project; no file of traces makes any of this kind."),
+        expected=gettext_noop(
+            "Items that are published from another project; no file of traces makes any of this kind."
+        ),
         remedy=gettext_noop("Import the traces into a project of replies, and publish what its judges find there."),
     )
 

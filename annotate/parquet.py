@@ -1,4 +1,4 @@
-"""`python -m annotate.parquet LABELS_JSONL PARQUET`: the lines of a release as the rows of a Parquet file.
+"""`python -m annotate.parquet LABELS_JSONL PARQUET RULE`: the lines of a release as the rows of a Parquet file.
 
 A program of its own, started as a child, so that nobody else has to load what it takes. It needs the extra `parquet`.
 """
@@ -16,24 +16,30 @@ import pyarrow.parquet
 ROWS = 2_000
 TEXT, WHOLE = pyarrow.string(), pyarrow.int64()
 VOTE = pyarrow.struct([("annotator", TEXT), ("round", WHOLE), ("number", WHOLE), ("protocol", WHOLE), ("label", TEXT)])
+RUN = pyarrow.struct([("run", WHOLE)])
 SOURCE = ("format", "id", "trace_hash", "anchor", "text_hash", "cluster", "area", "language")
-SCHEMA = pyarrow.schema(
-    [
-        ("item_hash", TEXT),
-        *((f"source_{name}", WHOLE if name == "anchor" else TEXT) for name in SOURCE),
-        ("label", TEXT),
-        ("how", TEXT),
-        ("is_tie", pyarrow.bool_()),
-        ("rests_on", pyarrow.list_(VOTE)),
-    ]
-)
+
+
+def schema_of(rule: str) -> pyarrow.Schema:
+    """The columns; a jury's labels rest on runs in place of votes."""
+    return pyarrow.schema(
+        [
+            ("item_hash", TEXT),
+            *((f"source_{name}", WHOLE if name == "anchor" else TEXT) for name in SOURCE),
+            ("label", TEXT),
+            ("how", TEXT),
+            ("is_tie", pyarrow.bool_()),
+            ("rests_on", pyarrow.list_(RUN if rule == "jury" else VOTE)),
+        ]
+    )
 
 
 def main(words: list[str]) -> None:
-    source, target = map(Path, words)
-    with source.open("rb") as lines, pyarrow.parquet.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
+    source, target, rule = Path(words[0]), Path(words[1]), words[2]
+    schema = schema_of(rule)
+    with source.open("rb") as lines, pyarrow.parquet.ParquetWriter(target, schema, compression="zstd") as writer:
         while rows := list(islice(rows_of(lines), ROWS)):
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema=SCHEMA))
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
 
 
 def rows_of(lines: Any) -> Iterator[dict[str, Any]]:
@@ -45,7 +51,9 @@ def rows_of(lines: Any) -> Iterator[dict[str, Any]]:
             **row,
             **{f"source_{name}": source[name] for name in SOURCE},
             "label": None if row["label"] is None else spelled(row["label"]),
-            "rests_on": [{**vote, "label": spelled(vote["label"])} for vote in row["rests_on"]],
+            "rests_on": [
+                {**vote, "label": spelled(vote["label"])} if "label" in vote else vote for vote in row["rests_on"]
+            ],
         }
 
 

@@ -251,7 +251,8 @@ def practice_is_ready(project_id, languages) -> bool:
     """Whether every practice item that anybody may be given has a known answer: one statement."""
     known = Settlement.objects.filter(item=OuterRef("pk"), how=Settlement.How.KNOWN, is_current=True)
     practice = Item.objects.filter(
-        project=project_id, phase=Phase.PRACTICE, trace__is_staged=False, trace__language__in=["", *languages]
+        **{"project": project_id, "phase": Phase.PRACTICE, "is_planned": True},
+        **{"trace__is_staged": False, "trace__language__in": ["", *languages]},
     )
     return not practice.filter(~Exists(known)).exists()
 

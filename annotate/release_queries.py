@@ -25,6 +25,7 @@ from annotate.models import (
     Settlement,
 )
 from annotate.rules.release_content import Source, text_hash
+from annotate.rules.release_shape import JURY
 
 CHUNK = 2000
 
@@ -157,9 +158,15 @@ def releases_of(project: Project) -> QuerySet[Release]:
 
 
 def release_numbered(project: Project, number: int | None) -> Release | None:
-    """The release of this number, the newest where none is said: one statement."""
+    """The release of this number; where none is said the newest of what people said, as a jury's is never meant unless
+    it is named: one statement."""
     releases = Release.objects.filter(project=project).select_related("project", "protocol").order_by("-number")
-    return (releases if number is None else releases.filter(number=number)).first()
+    return (releases.exclude(rule=JURY) if number is None else releases.filter(number=number)).first()
+
+
+def peoples_releases(project: Project) -> QuerySet[Release]:
+    """Those whose labels are of people, newest first: one statement."""
+    return releases_of(project).exclude(rule=JURY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +186,12 @@ def protocol_numbered(project: Project, number: int) -> Protocol | None:
     return Protocol.objects.filter(project=project, number=number).first()
 
 
+def n_items_there(project: Project) -> int:
+    """Visible items of the main phase that are to be labelled: one statement."""
+    planned = Item.objects.filter(project=project, phase=Phase.MAIN, is_planned=True)
+    return planned.exclude(trace__is_staged=True).count()
+
+
 def left_out(project: Project, *protocols: int) -> dict[str, int]:
     """Labels and items of the main phase that no release under these protocols has, by the reason: three statements."""
     other = Q(informed=False, assignment__round__purpose__in=RATING_ROUNDS) & ~Q(protocol__number__in=protocols)
@@ -192,9 +205,7 @@ def left_out(project: Project, *protocols: int) -> dict[str, int]:
         state=Assignment.State.PROBLEM,
         round__purpose__in=RATING_ROUNDS,
     ).count()
-    planned = Item.objects.filter(project=project, phase=Phase.MAIN, is_planned=True)
-    items = planned.exclude(trace__is_staged=True).count()
-    return {"n_items_there": items, "problem_reported": problems, **labels}
+    return {"n_items_there": n_items_there(project), "problem_reported": problems, **labels}
 
 
 def import_losses(project: Project) -> dict[str, int]:

@@ -21,14 +21,17 @@ from annotate.release_queries import Candidate
 from annotate.rules.quotes import canonical
 from annotate.rules.release_content import ContentHash, Source, canonical_line, protocol_hash
 from annotate.rules.release_shape import (
+    ALL_HOWS,
     FILE_LIST,
-    HOWS,
+    JURY,
     LABELS_NAME,
+    LEFT_BY_JURY,
     LINE_FILES,
     LIST_NAME,
     MANIFEST,
     MANIFEST_NAME,
-    ROW,
+    SETTLED_BY_JURY,
+    row_shape,
 )
 from annotate.rules.shapes import shape_problems
 from annotate.spool import Spool
@@ -194,6 +197,39 @@ def manifest_problems(manifest: Mapping[str, Any], folder: Path, project: Projec
             remedy=AS_EXPORTED,
             form="2026-01-31T12:00:00+00:00",
         )
+    yield from provenance_problems(manifest, place)
+
+
+def provenance_problems(manifest: Mapping[str, Any], place: Place) -> Iterator[Problem]:
+    """What models said says so, counts it, and names nobody; what people said has no such thing."""
+    is_jury, provenance = manifest["content"]["rule"] == JURY, manifest.get("provenance")
+    if is_jury != (provenance is not None):
+        yield place.problem(
+            "wrong_value",
+            "/provenance",
+            expected=gettext_noop("Where the labels come from, if they are those of a jury, and nothing otherwise."),
+            remedy=AS_EXPORTED,
+        )
+    if not is_jury or provenance is None:
+        return
+    for name in ("people", "rounds"):
+        if manifest[name]:
+            yield place.problem(
+                "wrong_value",
+                f"/{name}",
+                expected=gettext_noop("An empty list: a jury's labels rest on nobody's."),
+                remedy=AS_EXPORTED,
+            )
+    for how, names in ((JURY, SETTLED_BY_JURY), ("unresolved", LEFT_BY_JURY)):
+        n = sum(provenance["outcomes"][name] for name in names)
+        if n != manifest["counts"].get(how, 0):
+            yield place.problem(
+                "wrong_count",
+                "/provenance/outcomes",
+                expected=gettext_noop("As many as the counts of the release have: %(n)s."),
+                remedy=AS_EXPORTED,
+                n=manifest["counts"].get(how, 0),
+            )
 
 
 def is_moment(text: str) -> bool:
@@ -252,10 +288,12 @@ class Matching:
         self.kind = kind_of(project.kind)
         self.practice: list[int] = []
         self.counts: Counter[str] = Counter()
-        self.last_hash = ""
+        self.last_hash, self.rule, self.jurors = "", "", frozenset[int]()
 
     def read(self, path: Path, manifest: Mapping[str, Any]) -> Iterator[Problem]:
         """Everything that is wrong with the lines, and with what the manifest says of them."""
+        self.rule = manifest["content"]["rule"]
+        self.jurors = frozenset(one["run"] for one in manifest.get("provenance", {}).get("jurors", ()))
         total, n_wrong = ContentHash(manifest["content"]), 0
         with path.open("rb") as file:
             found = self.checked(lines(file), total)
@@ -276,7 +314,7 @@ class Matching:
             if len(raw) > CAPS.line_bytes:
                 yield line_too_long(place)
                 return
-            problems = list(line_problems(raw, place))
+            problems = list(line_problems(raw, place, row_shape(self.rule)))
             if problems:
                 yield from problems
                 continue
@@ -334,7 +372,10 @@ class Matching:
                 remedy=AS_EXPORTED,
             )
         labels = [("/label", row["label"])] if row["label"] is not None else []
-        labels += [(f"/rests_on/{n}/label", vote["label"]) for n, vote in enumerate(row["rests_on"])]
+        if self.rule == JURY:
+            yield from self.juror_problems(line)
+        else:
+            labels += [(f"/rests_on/{n}/label", vote["label"]) for n, vote in enumerate(row["rests_on"])]
         for pointer, label in labels:
             try:
                 said = self.kind.dump(self.kind.parse(label, self.schema, canonical(text)))
@@ -351,9 +392,21 @@ class Matching:
                     remedy=AS_EXPORTED,
                 )
 
+    def juror_problems(self, line: Line) -> Iterator[Problem]:
+        """A label of a jury rests on runs of its own jurors, each once; what it left open rests on none."""
+        runs = [one["run"] for one in line.row["rests_on"]]
+        is_right = set(runs) <= self.jurors and len(set(runs)) == len(runs)
+        if not is_right or bool(runs) != (line.row["how"] == JURY) or line.row["is_tie"]:
+            yield line.place.problem(
+                "wrong_value",
+                "/rests_on",
+                expected=gettext_noop("Runs of the jurors that release.json names, each once; none where unresolved."),
+                remedy=AS_EXPORTED,
+            )
+
     def count(self, row: Mapping[str, Any]) -> None:
         self.counts["n_items"] += 1
-        self.counts["n_labels"] += len(row["rests_on"])
+        self.counts["n_labels"] += 0 if self.rule == JURY else len(row["rests_on"])
         self.counts[row["how"]] += 1
         self.counts["n_ties"] += row["is_tie"]
 
@@ -361,8 +414,8 @@ class Matching:
         if content_hash != manifest["content_hash"]:
             wrong = wrong_hash(LABELS_NAME, manifest["content_hash"], content_hash)
             yield replace(wrong, field="content_hash")
-        for name in ("n_items", "n_labels", *HOWS, "n_ties"):
-            if self.counts[name] != manifest["counts"][name]:
+        for name in ("n_items", "n_labels", *ALL_HOWS, "n_ties"):
+            if self.counts[name] != manifest["counts"].get(name, 0):
                 yield Place(MANIFEST_NAME).problem(
                     "wrong_count",
                     f"/counts/{name}",
@@ -380,12 +433,12 @@ def lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, raw
 
 
-def line_problems(raw: bytes, place: Place) -> Iterator[Problem]:
+def line_problems(raw: bytes, place: Place, shape: Mapping[str, Any]) -> Iterator[Problem]:
     found = parse(raw, place, caps=CAPS)
     if found.problems:
         yield from found.problems
         return
-    problems = list(shape_problems(found.value, ROW, place))
+    problems = list(shape_problems(found.value, shape, place))
     yield from problems
     if problems:
         return

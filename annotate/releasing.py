@@ -7,7 +7,7 @@ lines are written aside first; what is written in the database then is one short
 import heapq
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ from annotate.rules.release_content import (
     row_of,
     without_judges,
 )
-from annotate.rules.release_shape import HOWS, MANIFEST_FORMAT, RULES
+from annotate.rules.release_shape import HOWS, JURY, MANIFEST_FORMAT, RULES
 from annotate.rules.votes import last_of_each
 from annotate.spool import Spool
 from annotate.traces.base import Problem, gettext_noop
@@ -66,11 +66,13 @@ class Counts:
         self.hows[outcome.how] += 1
         self.n_ties += outcome.is_tie
         for vote in outcome.rests_on:
-            self.people[vote["annotator"]] += 1
-            self.rounds[vote["round"]] += 1
+            if "annotator" in vote:
+                self.people[vote["annotator"]] += 1
+                self.rounds[vote["round"]] += 1
 
     def as_dict(self) -> dict[str, int]:
-        hows = {how: self.hows[how] for how in HOWS}
+        """What a jury labelled is counted where there is some; labels are those of annotators alone."""
+        hows = {how: self.hows[how] for how in (*HOWS, *([JURY] if self.hows[JURY] else []))}
         return {"n_items": self.n_items, "n_labels": self.people.total(), **hows, "n_ties": self.n_ties}
 
 
@@ -120,9 +122,67 @@ def seal_release(
     refuse_stranger(project, person)
     chosen, counts = protocol_to_seal(project, rule, protocol), Counts()
     numbers = counting_protocols(chosen, earlier)
+    return seal(
+        person=person,
+        project=project,
+        rule=rule,
+        protocol=chosen,
+        outcomes=outcomes(project, chosen, rule, counts, numbers),
+        counts=counts,
+        said=lambda project: {
+            **said_of(project, chosen, counts, numbers),
+            "agreement": without_judges(agreement),
+        },
+        now=now,
+    )
+
+
+def seal_given(
+    *,
+    person: Person | None,
+    project: Project,
+    rule: str,
+    protocol: Protocol,
+    outcomes: Iterable[tuple[int, Outcome]],
+    provenance: Mapping[str, Any],
+    agreement: Mapping[str, Any],
+    now: datetime,
+) -> Release:
+    """Seal outcomes that no votes of this project made, of items of its main phase in the order of their ids.
+    `provenance` says whose they are, and stands in release.json. Otherwise as `seal_release`."""
+    refuse_stranger(project, person)
+    counts = Counts()
+    return seal(
+        person=person,
+        project=project,
+        rule=rule,
+        protocol=protocol,
+        outcomes=outcomes,
+        counts=counts,
+        said=lambda project: {
+            **given_said(project, protocol, counts),
+            "agreement": dict(agreement),
+            "provenance": dict(provenance),
+        },
+        now=now,
+    )
+
+
+def seal(
+    *,
+    person: Person | None,
+    project: Project,
+    rule: str,
+    protocol: Protocol,
+    outcomes: Iterable[tuple[int, Outcome]],
+    counts: Counts,
+    said: Callable[[Project], Mapping[str, Any]],
+    now: datetime,
+) -> Release:
+    """The release of these outcomes. What it says beside them is asked for behind the lock, when all are counted."""
     with Spool() as spool:
-        draft(spool, project, chosen, rule, counts, numbers)
-        content = header(kind=project.kind, rule=rule, protocol_hash=hash_of(chosen))
+        draft(spool, project, outcomes, counts)
+        content = header(kind=project.kind, rule=rule, protocol_hash=hash_of(protocol))
         content_hash = hash_of_lines(spool, content)
         with transaction.atomic():
             project = locked(project, person)
@@ -134,15 +194,14 @@ def seal_release(
                 "number": number,
                 "sealed_at": now.astimezone(UTC).isoformat(timespec="seconds"),
                 "sealed_by": code_of(project, person),
-                **said_of(project, chosen, counts, numbers),
-                "agreement": without_judges(agreement),
+                **said(project),
             }
             manifest["data_card"] = data_cards(manifest, project)
             release = Release.objects.create(
                 project=project,
                 number=number,
                 rule=rule,
-                protocol=chosen,
+                protocol=protocol,
                 content_hash=content_hash,
                 manifest=manifest_text(manifest),
                 n_items=len(spool),
@@ -206,12 +265,10 @@ def schema_of(protocol: Protocol) -> Schema:
     return protocol.label_schema or kind_of(protocol.project.kind).schema
 
 
-def draft(
-    spool: Spool, project: Project, protocol: Protocol, rule: str, counts: Counts, numbers: Sequence[int]
-) -> None:
+def draft(spool: Spool, project: Project, outcomes: Iterable[tuple[int, Outcome]], counts: Counts) -> None:
     """The lines of every item that has something to seal. Both streams come in the order of the items' ids."""
     with closing(release_queries.sources(project)) as sources:
-        for item, outcome in outcomes(project, protocol, rule, counts, numbers):
+        for item, outcome in outcomes:
             source = next((source for pk, source in sources if pk == item), None)
             if source is None:  # it came in after the items were looked at
                 continue
@@ -308,9 +365,8 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
     return json.dumps(manifest, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def said_of(project: Project, protocol: Protocol, counts: Counts, numbers: Sequence[int]) -> dict[str, Any]:
-    """What a release says beside its labels, by public codes."""
-    purposes = release_queries.rounds_of(project)
+def asked_in(project: Project, protocol: Protocol) -> dict[str, Any]:
+    """The project and what it asks."""
     return {
         "project": {
             **{name: getattr(project, name) for name in ("slug", "title_en", "title_zh", "languages")},
@@ -320,6 +376,31 @@ def said_of(project: Project, protocol: Protocol, counts: Counts, numbers: Seque
             **{name: getattr(protocol, name) for name in ("number", "guideline_en", "guideline_zh")},
             "label_schema": dict(schema_of(protocol)),
         },
+    }
+
+
+def given_said(project: Project, protocol: Protocol, counts: Counts) -> dict[str, Any]:
+    """What a release of given outcomes says beside them: it rests on nobody's labels and on no round."""
+    no_label = max(0, release_queries.n_items_there(project) - counts.n_items)
+    return {
+        **asked_in(project, protocol),
+        "phase": Phase.MAIN.value,
+        "rounds": [],
+        "people": [],
+        "counts": counts.as_dict(),
+        "left_out": {
+            "no_label": no_label,
+            **dict.fromkeys(("problem_reported", "other_protocol", "informed", "replaced"), 0),
+        },
+        "import": release_queries.import_losses(project),
+    }
+
+
+def said_of(project: Project, protocol: Protocol, counts: Counts, numbers: Sequence[int]) -> dict[str, Any]:
+    """What a release says beside its labels, by public codes."""
+    purposes = release_queries.rounds_of(project)
+    return {
+        **asked_in(project, protocol),
         **({"earlier_protocols": earlier} if (earlier := sorted(set(numbers) - {protocol.number})) else {}),
         "phase": Phase.MAIN.value,
         "rounds": [
@@ -373,10 +454,13 @@ class Imported:
 def import_release(*, person: Person | None, project: Project, folder: Path, as_known: bool = False) -> Imported:
     """A folder that was exported becomes a release of this project, marked as imported, with the very same content;
     twice brought in it is there once. FolderRefused names all that is wrong with the folder or missing from the
-    project. With `as_known` labels of practice items that have no known answer become one."""
+    project. With `as_known` labels of practice items that have no known answer become one; Refused where they are a
+    jury's, as known answers teach people."""
     refuse_stranger(project, person)
     with Spool() as spool:
         read = read_release(project, folder, spool)
+        if as_known and read.rule == JURY:
+            raise Refused(NOT_PEOPLES_ANSWERS)
         with transaction.atomic():
             project = locked(project, person)
             release = same_release(project, read)
@@ -446,6 +530,12 @@ NOTHING_TO_SEAL = Problem(
     field="project",
     expected=gettext_noop("Labels of the main phase under this protocol; there are none."),
     remedy=gettext_noop("Seal when annotators have submitted some, or choose another protocol."),
+)
+NOT_PEOPLES_ANSWERS = Problem(
+    code="labels_of_models",
+    field="as_known",
+    expected=gettext_noop("A release of what people said; the labels of this one are those of a jury of models."),
+    remedy=gettext_noop("Bring it in without making known answers of it."),
 )
 ITEMS_NOT_TOLD_APART = Problem(
     code="duplicate_item",

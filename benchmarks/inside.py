@@ -34,6 +34,7 @@ def main(words):
     django.setup()
     actions = {"about": about, "fill": fill, "halve": halve, "lead": lead, "statements": statements, "stored": stored}
     actions |= {"voted": voted, "seal": seal, "judge": judge, "pool": pool, "places": places, "ask": ask}
+    actions |= {"trajectories": trajectories, "jury": jury}
     json.dump(actions[words[0]](*words[1:]), sys.stdout)
 
 
@@ -258,6 +259,112 @@ def ask(address, judge, concurrency, per_minute):
         "lost": sums.n_lost,
         "seconds": (list(times)[-1] - run.started_at).total_seconds(),
     }
+
+
+def trajectories(n_items):
+    """A project of so many trajectories of three domains, each with 8 to 20 steps, some of them repeated or failed."""
+    from annotate import setting_up
+    from annotate.models import ImportBatch, Item, Message, Trace
+
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    new = setting_up.NewProject(PROJECT, "Measured", "Measured", seed=1, kind="redundancy", assigning="subsets")
+    project = setting_up.create_project(new=new, by=None, now=timezone.now())
+    batch = ImportBatch.objects.create(project=project, file_name="made", format="sightline", state="visible")
+    own = {"project": project, "batch": batch, "format": "sightline", "language": "en", "is_staged": False}
+    for start in range(0, int(n_items), 500):
+        numbers = range(start, min(start + 500, int(n_items)))
+        traces = Trace.objects.bulk_create(
+            Trace(
+                source_id=f"run-{n}",
+                area=DOMAINS[n % 3],
+                cluster=f"{DOMAINS[n % 3]} task {n // 12}",
+                content_hash=f"{n:064}",
+                **own,
+            )
+            for n in numbers
+        )
+        messages = [one for n, trace in zip(numbers, traces, strict=True) for one in trajectory(n, trace, Message)]
+        Message.objects.bulk_create(messages, batch_size=2000)
+        last = {one.trace_id: one.index for one in messages}
+        Item.objects.bulk_create(
+            Item(project=project, trace=one, anchor=last[one.pk], cluster=one.cluster) for one in traces
+        )
+    if connection.vendor == "postgresql":
+        connection.cursor().execute("ANALYZE")
+    return int(n_items)
+
+
+DOMAINS = ("airline", "retail", "telecom")
+
+
+def trajectory(number, trace, message):
+    """A policy, a request and steps at 2-3, 4-5 and so on; in two of three trajectories one call is repeated, in every
+    fourth one fails."""
+    n_steps = 8 + number % 13
+    own = {"trace": trace, "session": 1, "side": "agent", "seen_by": "agent"}
+    yield message(index=0, role="system", text="Be kind. " * 100, **own)
+    request = f"Change booking {number}, please."
+    yield message(trace=trace, index=1, session=1, role="user", side="user", seen_by="requester", text=request)
+    for step in range(n_steps):
+        at = 2 + 2 * step
+        is_repeated = number % 3 and step == n_steps - 1
+        place = 0 if is_repeated else step
+        is_failed = number % 4 == 0 and step == 2
+        text = f"Error: booking {place} is closed." if is_failed else f"booking {place}: " + "x" * 200
+        call = {"id": f"c{at}", "name": "look_up", "arguments": json.dumps({"booking": place})}
+        yield message(index=at, role="assistant", text="", calls=[call], **own)
+        answered = {"answers_index": at, "answers_call": 0, "answers_id": call["id"], "name": "look_up"}
+        yield message(index=at + 1, role="tool", text=text, **answered, **own)
+
+
+def jury(address, concurrency, per_minute):
+    """Three runs of jurors at once, each of a model of its own; then the jury's run and a report: what they took."""
+    from collections import Counter
+
+    from annotate.models import Project
+    from scoring.asking import Cap
+    from scoring.method_reports import shown_method
+    from scoring.models import Call, Endpoint, Verdict
+    from scoring.running import Asking, start_run
+
+    project = Project.objects.get(slug=PROJECT)
+    bounds = {"concurrency": int(concurrency), "per_minute": int(per_minute), "deadline_seconds": 30}
+    runs = []
+    for model in ("alpha", "beta", "gamma"):
+        endpoint = Endpoint.objects.create(project=project, name=model, address=address, model=model, **bounds)
+        asking = Asking(endpoint, Cap(calls=1_000_000), reuse=False)
+        runs.append(start_run(person=None, project=project, judge="juror", asking=asking))
+    ended = [waited_for(run) for run in runs]
+    those = Verdict.objects.filter(run__in=runs)
+    last = those.order_by("-created_at").values_list("created_at", flat=True)[0]
+    triples = list(those.values_list("run", "item", "sample"))
+    agreed = start_run(person=None, project=project, judge="jury", settings={"runs": [run.number for run in runs]})
+    waited_for(agreed)
+    found = Verdict.objects.filter(run=agreed)
+    jury_last = found.order_by("-created_at").values_list("created_at", flat=True)[0]
+    began = time.perf_counter()
+    shown_method(project, given={"jury_gold": True})
+    return {
+        "verdicts": len(triples),
+        "doubled": len(triples) - len(set(triples)),
+        "unreadable": those.filter(is_unreadable=True).count(),
+        "given_up": sum(one.n_dead for one in ended),
+        "needed": Call.objects.filter(run__in=runs, attempt=1).count(),
+        "seconds": (last - runs[0].started_at).total_seconds(),
+        "outcomes": Counter(one["values"]["outcome"] for one in found.values_list("finding", flat=True)),
+        "jury_seconds": (jury_last - agreed.started_at).total_seconds(),
+        "report_seconds": time.perf_counter() - began,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def waited_for(run):
+    from scoring.running import run_progress
+
+    while (progress := run_progress(run)).state == "running":
+        time.sleep(1)
+    return progress
 
 
 def new_key():

@@ -1,10 +1,11 @@
 """How a run asks its model: when the next request may go out, how long to wait behind one that was turned away, what a
 cap leaves room for, and what a run will take. Pure: clocks and draws are given."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from annotate.traces.base import Problem, gettext_noop
 
@@ -115,6 +116,18 @@ class Cap:
         if self.cost is not None and amount.cost > self.cost:
             return "cost"
         return None
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """What a message says as a person reads it: its text, and behind it the tools that it calls."""
+    content = message.get("content") or ""
+    texts = [content if isinstance(content, str) else in_json(content)]
+    texts += [in_json(message["tool_calls"])] if message.get("tool_calls") else []
+    return "\n\n".join(text for text in texts if text)
+
+
+def in_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def tokens_of(text: str) -> int:

@@ -18,7 +18,7 @@ from annotate.errors import JobFailed, Refused
 from annotate.models import Person, Project
 from annotate.traces.base import Problem, gettext_noop
 from scoring import call_queries, llm
-from scoring.asking import Prices, tokens_of
+from scoring.asking import Prices, in_json, message_text, tokens_of
 from scoring.judges import prompts
 from scoring.judges.base import Answer, Ask
 from scoring.models import Call, Endpoint, Prompt, Run
@@ -85,27 +85,60 @@ def in_words(prompt: str, values: Mapping[str, str]) -> str:
     raise JobFailed(NO_MARK)
 
 
-def request_of(run: Run, versions: Prompts, ask: Ask) -> llm.Request:
+def request_of(run: Run, versions: Prompts, ask: Ask, sample: int) -> llm.Request:
     """What is sent for a question, by the settings that stand with the judge."""
-    if (ask.prompt, ask.language) not in versions:
-        raise JobFailed(NO_PROMPT)
-    return request_by(run.judge.settings["endpoint"], versions[ask.prompt, ask.language].text, ask)
+    return request_by(run.judge.settings["endpoint"], versions, ask, sample)
 
 
-def request_by(endpoint: Mapping[str, Any], prompt: str, ask: Ask) -> llm.Request:
+def request_by(endpoint: Mapping[str, Any], versions: Prompts, ask: Ask, sample: int = 0) -> llm.Request:
     return llm.Request(
-        messages=({"role": "user", "content": in_words(prompt, ask.values)},),
+        messages=messages_of(versions, ask),
         model=endpoint["model"],
         temperature=endpoint["temperature"],
         max_output_tokens=endpoint["max_output_tokens"],
         thinking=endpoint["thinking"],
-        seed=endpoint["seed"],
-        schema=dict(ask.schema),
+        seed=seed_of(endpoint["seed"], sample),
+        schema=dict(ask.schema) or None,
+        tools=tuple(dict(tool) for tool in ask.tools),
     )
 
 
+def seed_of(seed: int | None, sample: int) -> int | None:
+    """Another one for each further sample, so that what temperature 0 would make equal is drawn by itself."""
+    return seed if sample == 0 else (seed or 0) + sample
+
+
+def messages_of(versions: Prompts, ask: Ask) -> tuple[llm.ChatMessage, ...]:
+    """The chat of a question as it is, what is to be told besides in its system message, and its prompt at the end."""
+    messages: list[Any] = [dict(message) for message in ask.messages]
+    if ask.also:
+        messages = with_system(messages, said_by(versions, ask.also, ask))
+    if ask.prompt:
+        messages.append({"role": "user", "content": said_by(versions, ask.prompt, ask)})
+    return tuple(messages)
+
+
+def said_by(versions: Prompts, key: str, ask: Ask) -> str:
+    if (key, ask.language) not in versions:
+        raise JobFailed(NO_PROMPT)
+    return in_words(versions[key, ask.language].text, ask.values)
+
+
+def with_system(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """With a text behind that of the first system message, or with a system message of its own."""
+    place = next((at for at, message in enumerate(messages) if message["role"] == "system"), None)
+    if place is None:
+        return [{"role": "system", "content": text}, *messages]
+    before = messages[place].get("content") or ""
+    if isinstance(before, list):
+        content: Any = [*before, {"type": "text", "text": text}]
+    else:
+        content = f"{before}\n\n{text}" if before else text
+    return [*messages[:place], {**messages[place], "content": content}, *messages[place + 1 :]]
+
+
 def tokens_in_of(request: llm.Request) -> int:
-    return sum(tokens_of(message["content"]) for message in request.messages)
+    return sum(tokens_of(text) for text in (*map(message_text, request.messages), *map(in_json, request.tools)))
 
 
 # Stored
@@ -113,14 +146,14 @@ def tokens_in_of(request: llm.Request) -> int:
 
 def new_call(run: Run, item: int, sample: int, ask: Ask, versions: Prompts) -> Call:
     """A call that is not written yet."""
-    request = request_of(run, versions, ask)
+    request = request_of(run, versions, ask, sample)
     return Call(
         run=run,
         item_id=item,
         sample=sample,
         step=ask.step,
         attempt=ask.attempt,
-        prompt=versions[ask.prompt, ask.language],
+        prompt=versions.get((ask.prompt or ask.also, ask.language)),
         request=llm.as_json(request),
         request_hash=llm.hash_of(request),
         tokens_expected=tokens_in_of(request) + request.max_output_tokens,
@@ -163,7 +196,8 @@ def send(call: Call, endpoint: Endpoint) -> llm.Reply:
 
 
 def stored_request(call: Call) -> llm.Request:
-    return llm.Request(**{**call.request, "messages": tuple(call.request["messages"])})
+    lists = {name: tuple(call.request.get(name, ())) for name in ("messages", "tools")}
+    return llm.Request(**{**call.request, **lists})
 
 
 def record_answer(call: Call, reply: llm.Reply, prices: Prices) -> Answer:
@@ -174,6 +208,7 @@ def record_answer(call: Call, reply: llm.Reply, prices: Prices) -> Answer:
         response=reply.text,
         cut=reply.cut,
         refused=reply.refused,
+        is_tool_call=reply.is_tool_call,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,
         latency_ms=reply.latency_ms,
@@ -183,7 +218,7 @@ def record_answer(call: Call, reply: llm.Reply, prices: Prices) -> Answer:
         answered_at=Now(),
     )
     if recorded:
-        return Answer(call.step, call.attempt, reply.text, reply.cut, reply.refused)
+        return Answer(call.step, call.attempt, reply.text, reply.cut, reply.refused, reply.is_tool_call)
     return answer_of(Call.objects.get(pk=call.pk))
 
 
@@ -198,11 +233,12 @@ def copy_recorded(call: Call) -> Answer | None:
         response=other.response,
         cut=other.cut,
         refused=other.refused,
+        is_tool_call=other.is_tool_call,
         copied_from=other,
         error=None,
         answered_at=Now(),
     )
-    return Answer(call.step, call.attempt, other.response or "", other.cut, other.refused)
+    return Answer(call.step, call.attempt, other.response or "", other.cut, other.refused, other.is_tool_call)
 
 
 def turn_away(call: Call, problem: Problem, *, is_lost: bool = False, is_over: bool = False) -> None:
@@ -220,7 +256,7 @@ def lose_tries(run: Run) -> int:
 
 
 def answer_of(call: Call) -> Answer:
-    return Answer(call.step, call.attempt, call.response or "", call.cut, call.refused)
+    return Answer(call.step, call.attempt, call.response or "", call.cut, call.refused, call.is_tool_call)
 
 
 def record_by_hand(*, person: Person, call: Call, text: str, cut: bool = False) -> bool:

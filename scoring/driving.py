@@ -34,7 +34,8 @@ BEAT_SECONDS, LOOK_SECONDS, WAY_SECONDS, TURN_SECONDS, END_SECONDS = 2.0, 0.25, 
 FAR_SECONDS = 3600.0
 """Jobs that are not due for so long wait for a person, and nobody waits for them."""
 UNTIL_PASTED = timedelta(days=36500)
-MOST_STEPS = 8
+MOST_STEPS = 2000
+"""Questions of one judgment; of a trajectory there is one for each step of its gold."""
 MOST_THREADS = 64
 Tell = Callable[[], None]
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotate import lead_queries
-from annotate.errors import NotYours, Refused
+from annotate.errors import JobFailed, NotYours, Refused
 from annotate.kinds.base import Finding
 from annotate.models import Person, Project
-from scoring import call_queries, calling, llm, queries, running
+from scoring import call_queries, calling, llm, material, queries, running
 from scoring.asking import Estimate, First, Prices, Usual, estimate
 from scoring.judges.base import Ask, JudgeSpec
 from scoring.models import Endpoint, Prompt
@@ -29,6 +29,7 @@ def estimate_run(
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
+    points: int | None = None,
     reuse: bool = True,
 ) -> Estimate:
     """Refused for what a run would be refused for, but for the cap; NotYours for who does not lead the project."""
@@ -40,7 +41,12 @@ def estimate_run(
     running.check_samples(n_samples)
     row = running.endpoint_of(project, endpoint)
     complete = running.settings_for(spec, running.with_endpoint(settings or {}, Asking(row)))
-    chosen = running.chosen_items(project, running.known_phases(phases), items)
+    running.check_earlier(spec, project, complete)
+    complete = material.completed(spec, project, complete)
+    over = running.points_for(spec, project, points)
+    _, chosen = running.judged_by(project, phases, items, over)
+    chosen = material.to_judge(spec, project, complete, chosen)
+    running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)
     requests = [
         request
@@ -48,7 +54,7 @@ def estimate_run(
         if (request := first_request(project, spec, complete, versions, item)) is not None
     ]
     hashes = [llm.hash_of(request) for request in requests]
-    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse else set()
+    stored = call_queries.hashes_with_answers(project, hashes, row.address) if reuse and n_samples == 1 else set()
     firsts = [
         First(calling.tokens_in_of(request), hashed in stored)
         for request, hashed in zip(requests, hashes, strict=True)
@@ -89,13 +95,16 @@ def first_request(
     item = queries.judged_item(item_id)
     if item is None:
         return None
-    beside = project.settings.get("text_beside_calls", "private")
     trace = running.with_own_text(queries.whole_trace(item.trace), item)
-    said = spec.step(spec.view(trace, item.anchor, beside), settings, ())
+    try:
+        view = running.seen_by(spec, project, settings, trace, item)
+    except JobFailed:
+        return None
+    said = spec.step(view, settings, ())
     if isinstance(said, Finding):
         return None
     assert isinstance(said, Ask)
-    return calling.request_by(settings["endpoint"], versions[said.prompt, said.language].text, said)
+    return calling.request_by(settings["endpoint"], versions, said)
 
 
 def usual(spec: JudgeSpec, project: Project, endpoint: Endpoint) -> Usual:

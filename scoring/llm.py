@@ -38,8 +38,11 @@ FINISHED_REFUSED = {"content_filter", "refusal", "safety"}
 
 class ChatMessage(TypedDict):
     role: str
-    content: str
+    content: NotRequired[Any]
+    """A text, parts, or nothing beside calls of tools."""
     name: NotRequired[str]
+    tool_calls: NotRequired[list[dict[str, Any]]]
+    tool_call_id: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Request:
     thinking: bool | None = None
     seed: int | None = None
     schema: Mapping[str, Any] | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Declared, and none of them to be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Reply:
     tokens_out: int | None
     latency_ms: int
     request_id: str
+    is_tool_call: bool = False
+    """The model called a tool. The calls are the text where it said nothing else."""
 
 
 class ProviderError(Exception):
@@ -83,12 +90,18 @@ class ProviderError(Exception):
 
 def as_json(request: Request) -> dict[str, Any]:
     """The request as it is stored: all of it, without the key."""
-    return json.loads(json.dumps(asdict(request)))
+    return json.loads(json.dumps(without_empty(request)))
+
+
+def without_empty(request: Request) -> dict[str, Any]:
+    """Without tools where there are none, so that what was recorded before requests had any is still found."""
+    values = asdict(request)
+    return values if request.tools else {name: value for name, value in values.items() if name != "tools"}
 
 
 def hash_of(request: Request) -> str:
     """Equal for equal requests, whichever endpoint they go to; recorded answers go by it."""
-    text = json.dumps(asdict(request), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(without_empty(request), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -162,6 +175,8 @@ def body_of(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     if request.schema is not None and endpoint.knows_schema:
         schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.tools:
+        body |= {"tools": list(request.tools), "tool_choice": "none"}
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -207,8 +222,10 @@ def reply_of(answer: httpx2.Response, key: str, latency_ms: int) -> Reply:
     message = choice["message"]
     refusal, reason = message.get("refusal"), str(choice.get("finish_reason"))
     is_refused = (isinstance(refusal, str) and bool(refusal)) or reason in FINISHED_REFUSED
-    text = content_of(message) or (refusal if isinstance(refusal, str) else "")
-    return made(text, key, answer, body, latency_ms, cut=reason in FINISHED_CUT, refused=is_refused)
+    calls = tool_calls_of(message)
+    text = content_of(message) or (refusal if isinstance(refusal, str) else "") or calls
+    is_cut = reason in FINISHED_CUT
+    return made(text, key, answer, body, latency_ms, cut=is_cut, refused=is_refused, is_tool_call=bool(calls))
 
 
 def refusal_or_error(
@@ -247,6 +264,7 @@ def made(
     *,
     cut: bool = False,
     refused: bool = False,
+    is_tool_call: bool = False,
 ) -> Reply:
     usage = body.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -259,6 +277,7 @@ def made(
         tokens_out=count(usage.get("completion_tokens")),
         latency_ms=latency_ms,
         request_id=storable(masked(request_id[:200], key)),
+        is_tool_call=is_tool_call,
     )
 
 
@@ -274,6 +293,7 @@ def recorded_reply(endpoint: Endpoint, request: Request, attempt: int) -> Reply:
         tokens_out=count(found.get("tokens_out")),
         latency_ms=count(found.get("latency_ms")) or 0,
         request_id="",
+        is_tool_call=found.get("is_tool_call") is True,
     )
 
 
@@ -302,6 +322,12 @@ def content_of(message: dict[str, Any]) -> str:
         texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
         return "".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""
+
+
+def tool_calls_of(message: dict[str, Any]) -> str:
+    """The calls of tools that a message makes, as JSON; empty where it makes none."""
+    calls = message.get("tool_calls") or message.get("function_call")
+    return json.dumps(calls, ensure_ascii=False) if isinstance(calls, list | dict) and calls else ""
 
 
 def raw(answer: httpx2.Response) -> str:

@@ -22,7 +22,10 @@ class MethodQuery(Query):
         required=False, min_value=1, max_value=HIGHEST, help_text="The newest that has labels without."
     )
     run = Digits(
-        required=False, min_value=1, max_value=HIGHEST, help_text="Of the reader; its newest of the phase without."
+        required=False,
+        min_value=1,
+        max_value=HIGHEST,
+        help_text="Of the reader, or of the jury; its newest of the phase without.",
     )
     checker_run = Digits(
         required=False, min_value=1, max_value=HIGHEST, help_text="Of the checker; its newest of the phase without."
@@ -73,6 +76,7 @@ class MethodReportSerializer(serializers.Serializer):
     partial_raters = PartialRaterSerializer(many=True)
     reader = JudgedBySerializer(allow_null=True)
     checker = JudgedBySerializer(allow_null=True)
+    jury = JudgedBySerializer(allow_null=True)
     method = serializers.CharField()
     title = serializers.CharField()
     settings = serializers.DictField(help_text="Every parameter in force.")

@@ -78,6 +78,10 @@ class Joined:
     notes: tuple[Words, ...] = ()
 
 
+def no_others(project: Project) -> list[Project]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Joins:
     """What is different from method to method. `version` is raised where the same rows are to give other records.
@@ -90,6 +94,8 @@ class Joins:
     missing_words: Callable[[ReportFacts], Iterator[Words]]
     """What is said where judges have judged nothing."""
     judges: tuple[AskedJudge, ...] = ()
+    others: Callable[[Project], list[Project]] = no_others
+    """Further projects whose labels enter the report."""
 
 
 def joins_of(method: Method) -> Joins:

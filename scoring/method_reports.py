@@ -25,7 +25,7 @@ from scoring.stats.results import plain, restored
 VERSION = "2"
 """Of every report: raise it where the same records are to give others, and no older report is shown. That of its joins
 stands beside it."""
-JUDGES = ("reader", "checker")
+JUDGES = ("reader", "checker", "jury")
 """What JSON always has a field for; null where the method has no such judge, or it has judged nothing."""
 
 
@@ -60,10 +60,12 @@ def shown_method(
     version = f"{VERSION}.{joins.version}"
     key = hash_of({"method": method.name, "asked": asked, "settings": plain(settings), "version": version})
     row = report_queries.stored_reports(project, Report.Kind.METHOD, key).first()
-    if row is not None and (same := report_queries.marks_since(project, row.seen)):
+    entering = [project, *joins.others(project)]
+    if row is not None and (same := report_queries.marks_of_all_since(entering, row.seen)):
         keep_up(row, same)
         return ShownMethod(row, report_from(row.payload), is_new=False)
-    marks = report_queries.marks(project)  # before any row is read: what commits in between is seen the next time
+    # before any row is read: what commits in between is seen the next time
+    marks = report_queries.marks_of_all(entering)
     joined = joins.gather(project, phase, protocol, {name: one for name, (one, _) in judges.items()})
     facts = ReportFacts(
         phase=phase,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from scoring.asking import message_text
 from scoring.models import Call, Endpoint, Run
 
 
@@ -27,7 +28,7 @@ def waiting_calls(run: Run) -> QuerySet[Call]:
 def open_questions(run: Run, *, limit: int) -> list[OpenQuestion]:
     rows = waiting_calls(run).values_list("pk", "item", "step", "attempt", "request")[:limit]
     return [
-        OpenQuestion(pk, item, step, attempt, tuple((one["role"], one["content"]) for one in request["messages"]))
+        OpenQuestion(pk, item, step, attempt, tuple((one["role"], message_text(one)) for one in request["messages"]))
         for pk, item, step, attempt, request in rows
     ]
 

@@ -28,6 +28,13 @@ TITLES = {
     "reader.questions": gettext_noop("Reader: its questions"),
     "reader.answers": gettext_noop("Reader: the answers it looks for"),
     "checker": gettext_noop("Checker"),
+    "classifier": gettext_noop("Classifier of gaps"),
+    "writer.notice": gettext_noop("Writer: what the user knows"),
+    "writer.requirements": gettext_noop("Writer: requirements on a reply"),
+    "writer.separate": gettext_noop("Writer: a conversation of its own"),
+    "writer.separate_requirements": gettext_noop("Writer: a conversation of its own, with requirements"),
+    "writer.facts": gettext_noop("Writer: list of facts"),
+    "rewriter": gettext_noop("Rewriter"),
 }
 LANGUAGES = {"en": gettext_noop("English"), "zh": gettext_noop("Chinese")}
 PLACEHOLDERS = {
@@ -38,6 +45,13 @@ PLACEHOLDERS = {
     "text": gettext_noop("what the answers are to be found in"),
     "questions": gettext_noop("the questions that are still open, numbered"),
     "record": gettext_noop("the record of the agent's work"),
+    "question": gettext_noop("the question a reader asked"),
+    "span": gettext_noop("the words that the question is about"),
+    "type": gettext_noop("the type the reader gave its question"),
+    "window": gettext_noop("these words with 200 characters before and after them"),
+    "request": gettext_noop("the requester's latest message"),
+    "work": gettext_noop("the record of the agent's work, or the list of facts"),
+    "message": gettext_noop("the message that is rewritten"),
 }
 
 
@@ -97,7 +111,7 @@ def lab(project: Project, problem: Problem | None = None, chosen=None) -> dict[s
         "tried": [one for one in listed if one.key in labelled],
         "has_versions": any(len(one.versions) > 1 for one in listed if one.key in labelled),
         "endpoints": list(endpoint_queries.endpoints_of(project)),
-        "releases": list(release_queries.releases_of(project)),
+        "releases": list(release_queries.peoples_releases(project)),
         "trials": [
             (trial, gettext(TITLES.get(trial.prompt_new.key, trial.prompt_new.key)))
             for trial in prompt_queries.trials_of(project)[:N_TRIALS]

@@ -126,6 +126,8 @@ def start_trial(
     gold = release_queries.release_numbered(project, release)
     if gold is None:
         raise Refused(NO_RELEASE)
+    if gold.made_by != "people":
+        raise Refused(NOT_OF_PEOPLE)
     seed = secrets.randbits(31) if seed is None else seed
     with transaction.atomic():
         project = people.lock_led(project, person)
@@ -350,6 +352,12 @@ NO_RELEASE = Problem(
     field="release",
     expected=gettext_noop("A release of this project: a trial is held against sealed labels."),
     remedy=gettext_noop("Seal one first, under Releases."),
+)
+NOT_OF_PEOPLE = Problem(
+    code="labels_of_models",
+    field="release",
+    expected=gettext_noop("A release of what people said; the labels of this one are those of a jury of models."),
+    remedy=gettext_noop("Choose another release."),
 )
 PROOF_ONLY = Problem(
     code="proof_only",

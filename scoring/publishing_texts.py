@@ -170,6 +170,8 @@ def check_projects(source: Project, target: Project) -> None:
 
 
 def check_runs(found: Sequence[Run], asked: Sequence[int]) -> None:
+    if not asked:
+        raise Refused(NO_RUNS)
     if missing := sorted(set(asked) - {one.number for one in found}):
         raise Refused(unknown_run(missing[0]))
     for run in found:
@@ -259,6 +261,14 @@ SEEN_OTHERWISE = Problem(
         "A project in which the requester sees the same of a trace, by the same setting text_beside_calls."
     ),
     remedy=gettext_noop("Make one with that setting."),
+)
+
+
+NO_RUNS = Problem(
+    code="no_runs",
+    field="runs",
+    expected=gettext_noop("One run at least that wrote texts."),
+    remedy=gettext_noop("Choose the runs whose texts are to be read."),
 )
 
 

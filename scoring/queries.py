@@ -103,8 +103,36 @@ def newest_schema(project_id: int) -> dict[str, Any]:
 
 def runs_of(project: Project) -> QuerySet[Run]:
     """Newest first."""
-    rows = Run.objects.filter(project=project).select_related("judge", "group", "person", "endpoint")
+    rows = Run.objects.filter(project=project).select_related("judge", "group", "person", "endpoint", "points")
     return rows.order_by("-number")
+
+
+def run_numbered(project: Project, number: int | None) -> Run | None:
+    return Run.objects.select_related("judge", "group").filter(project=project, number=number).first()
+
+
+def found_by(project_id: int, number: int, item_id: int) -> dict[str, Any] | None:
+    """The values of what a run found of an item, sample 0; None where there is nothing that can be read."""
+    those = Verdict.objects.filter(
+        run__project=project_id, run__number=number, item=item_id, sample=0, is_unreadable=False
+    )
+    finding = those.values_list("finding", flat=True).first()
+    return None if finding is None else finding["values"]
+
+
+def found_by_each(project_id: int, numbers: Iterable[int], item_id: int) -> dict[int, dict[str, Any]]:
+    """The same of several runs, by the number of the run; one statement."""
+    those = Verdict.objects.filter(
+        run__project=project_id, run__number__in=list(numbers), item=item_id, sample=0, is_unreadable=False
+    )
+    return {number: finding["values"] for number, finding in those.values_list("run__number", "finding")}
+
+
+def items_of_runs(project: Project, numbers: Iterable[int]) -> set[int]:
+    """The items that one of these runs was to judge, whatever came of it."""
+    groups = Run.objects.filter(project=project, number__in=list(numbers)).values_list("group", flat=True)
+    payloads = Work.objects.filter(group__in=list(groups)).order_by().values_list("payload", flat=True)
+    return {payload["item"] for payload in payloads.iterator(chunk_size=2000) if "item" in payload}
 
 
 def jobs_by_state(groups: Iterable[int]) -> dict[int, Counter[str]]:

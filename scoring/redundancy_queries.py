@@ -3,12 +3,17 @@ brings a message out of the database."""
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, OuterRef, Q
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from annotate.lead_queries import RATING_ROUNDS
-from annotate.models import Annotation, Assignment, Project, Round, Settlement
+from annotate.models import Annotation, Assignment, Project, Round, Settlement, Work
+from scoring.models import Call, Run, Verdict
 from scoring.redundancy_records import Ended, ItemRow, LabelRow, RoundRow
 from scoring.reply_queries import PART, items_of, trace_rows
+from scoring.report_queries import SAMPLE
 
 WAITING = (Assignment.State.LOCKED, Assignment.State.OPEN)
 
@@ -57,6 +62,42 @@ def label_rows(project: Project, phase: str) -> list[LabelRow]:
         *("informed", "protocol__number", "label"),
     )
     return list(map(LabelRow._make, rows.values_list(*columns).iterator(chunk_size=PART)))
+
+
+# What judges said
+
+
+class SaidRow(NamedTuple):
+    """What a run found of an item; `values` are None where nobody could read it."""
+
+    run: int
+    item: int
+    values: Mapping[str, Any] | None
+
+
+def runs_numbered(project: Project, numbers: Iterable[int]) -> list[Run]:
+    """In the order of their numbers."""
+    rows = Run.objects.filter(project=project, number__in=list(numbers)).select_related("judge")
+    return list(rows.order_by("number"))
+
+
+def said_rows(runs: Iterable[int], phase: str) -> list[SaidRow]:
+    rows = Verdict.objects.filter(run__in=list(runs), item__phase=phase, sample=SAMPLE).order_by()
+    found = rows.values_list("run", "item", "finding", "is_unreadable").iterator(chunk_size=PART)
+    return [SaidRow(run, item, None if unreadable else finding["values"]) for run, item, finding, unreadable in found]
+
+
+def costs_of(runs: Iterable[int]) -> dict[tuple[int, int], float]:
+    """By run and item, what its calls cost; only where prices were known."""
+    rows = Call.objects.filter(run__in=list(runs), sample=SAMPLE, cost__isnull=False).order_by()
+    found = rows.values_list("run", "item").annotate(total=Sum("cost"))
+    return {(run, item): float(total) for run, item, total in found}
+
+
+def given_up(runs: Iterable[int]) -> list[tuple[int, int]]:
+    """Run and item of jobs that ended without a verdict."""
+    rows = Work.objects.filter(group__run__in=list(runs), state=Work.State.DEAD).order_by()
+    return [(run, payload["item"]) for run, payload in rows.values_list("group__run", "payload")]
 
 
 def settled_rows(project: Project, phase: str, protocol: int | None) -> dict[int, Ended]:

@@ -8,12 +8,13 @@ Pure joins: the rows come from `redundancy_queries.py`, and `records` gives one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 TRIPLET = ("step", "type", "evidence")
 CANNOT = "cannot_annotate"
+CLASSIFICATION, RETRIEVAL, DETECTION = "classification", "retrieval", "detection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,44 @@ class Ended:
     steps: Sequence[Mapping[str, Any]] | None
 
 
+class JurorRow(NamedTuple):
+    """What a model of the jury found in a trajectory; None where it does not cover it."""
+
+    item: int
+    juror: str
+    steps: Sequence[Mapping[str, Any]] | None
+
+
+class DetectorRow(NamedTuple):
+    """What a detector answered about a trajectory; None where nobody could read it."""
+
+    item: int
+    detector: str
+    variant: str
+    setting: str
+    answers: Sequence[Mapping[str, Any]] | None
+    cost: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Everything of a project that its report rests on. `rounds` are numbered as `numbered` does."""
+    """Everything of a project that its report rests on. `rounds` are numbered as `numbered` does; `agreed` are the
+    steps that the jury agreed on, none of them among these too; `exemplars` were shown to a judge as examples."""
 
     items: Sequence[ItemRow]
     labels: Sequence[LabelRow]
     rounds: Mapping[int, int]
     ends: Mapping[int, Ended]
+    jurors: Sequence[JurorRow] = ()
+    agreed: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    detectors: Sequence[DetectorRow] = ()
+    exemplars: frozenset[int] = frozenset()
+
+    def gold_of(self, item: int) -> set[tuple[int, ...]]:
+        """The steps that a trajectory ended with, by experts or else by the jury."""
+        end = self.ends.get(item)
+        steps = self.agreed.get(item, ()) if end is None else end.steps or ()
+        return {tuple(sorted(one["step"])) for one in steps}
 
 
 def numbered(rounds: Iterable[RoundRow]) -> dict[int, int]:
@@ -109,7 +140,7 @@ def last_of_each(labels: Iterable[LabelRow]) -> dict[int, list[LabelRow]]:
 def records(rows: Rows) -> Iterator[Json]:
     """Every record, in an order of its own: that of items, experts and rounds, whatever the database gave first."""
     items = sorted(rows.items, key=lambda one: one.item)
-    yield from (trajectory(one, rows.ends.get(one.item)) for one in items)
+    yield from (trajectory(one, rows.ends.get(one.item), one.item in rows.exemplars) for one in items)
     yield from (suggested(one) for one in items if one.suggestions is not None)
     known = {one.item for one in items}
     for one in rows.labels:
@@ -118,11 +149,48 @@ def records(rows: Rows) -> Iterator[Json]:
     for item in sorted(known & rows.ends.keys()):
         steps = rows.ends[item].steps
         if steps is not None:
-            yield {"record": "gold", "trajectory": str(item), "steps": list(map(triplet, steps))}
+            yield gold(item, steps, "experts")
+    yield from (gold(item, rows.agreed[item], "jury") for item in sorted(known & rows.agreed.keys() - rows.ends.keys()))
+    yield from (juror(one) for one in sorted(rows.jurors, key=lambda one: one[:2]) if one.item in known)
+    for detected in sorted(rows.detectors, key=lambda one: one[:4]):
+        if detected.item in known:
+            yield detector(detected, rows.gold_of(detected.item))
 
 
-def trajectory(row: ItemRow, end: Ended | None) -> Json:
+def gold(item: int, steps: Iterable[Mapping[str, Any]], provenance: str) -> Json:
+    head = {"record": "gold", "trajectory": str(item), "provenance": provenance}
+    return {**head, "steps": list(map(triplet, steps))}
+
+
+def juror(row: JurorRow) -> Json:
+    head = {"record": "jury", "trajectory": str(row.item), "juror": row.juror, "covered": row.steps is not None}
+    return head if row.steps is None else {**head, "steps": list(map(triplet, row.steps))}
+
+
+def detector(row: DetectorRow, of_gold: set[tuple[int, ...]]) -> Json:
+    """Answers about steps that are no gold any more are left out."""
+    told: Json = {"record": "detector", "trajectory": str(row.item), "detector": row.detector, "setting": row.setting}
+    told |= {"variant": row.variant} if row.variant else {}
+    told |= {} if row.cost is None else {"cost": row.cost}
+    if row.answers is None:
+        return {**told, "failed": True}
+    answers = [one for one in row.answers if row.setting == DETECTION or tuple(sorted(one["step"])) in of_gold]
+    fields = {DETECTION: (*TRIPLET, "confidence"), RETRIEVAL: TRIPLET}.get(row.setting, ("step", "type"))
+    return {**told, "answers": [{name: one[name] for name in fields if one.get(name) is not None} for one in answers]}
+
+
+def n_no_gold(rows: Rows) -> int:
+    """Answers about given steps that are left out, as the steps are no gold any more."""
+    given = (one for one in rows.detectors if one.setting != DETECTION)
+    return sum(
+        tuple(sorted(answer["step"])) not in rows.gold_of(one.item) for one in given for answer in one.answers or ()
+    )
+
+
+def trajectory(row: ItemRow, end: Ended | None, is_exemplar: bool = False) -> Json:
     told: Json = {"task": row.cluster, "model": row.model}
+    if is_exemplar:
+        told["exemplar"] = True
     if end is not None and end.steps is None:
         told["state"] = "unresolved"
     if row.suggestions is not None:

@@ -12,15 +12,19 @@ from annotate.api.operations import LEADS, Answer, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
 from annotate.api.reading import read_body
-from annotate.errors import NotYours
+from annotate.errors import NotYours, Refused
 from annotate.rules.release_content import Outcome, row_of
-from annotate.rules.release_shape import HOWS, RULES
+from annotate.rules.release_shape import ALL_HOWS, ALL_RULES, JURY
+from scoring import jury_sealing
 from scoring.sealing import agreement_to_seal
 
 
 class ReleaseSerializer(serializers.Serializer):
     number = serializers.IntegerField()
-    rule = serializers.ChoiceField(RULES)
+    rule = serializers.ChoiceField(ALL_RULES)
+    made_by = serializers.ChoiceField(
+        ("people", "jury"), help_text="Whose labels they are: those of a jury are of models and not of people."
+    )
     protocol = serializers.IntegerField(source="protocol.number")
     content_hash = serializers.CharField(help_text="SHA-256 of the content; docs/releases.md says over what.")
     n_items = serializers.IntegerField()
@@ -46,13 +50,15 @@ class SourceSerializer(serializers.Serializer):
 
 
 class VoteSerializer(serializers.Serializer):
-    """A label that an item's rests on, by public code."""
+    """A label that an item's rests on, by public code; in a release by a jury the run of a juror that agrees, and
+    nothing else."""
 
-    annotator = serializers.CharField()
-    round = serializers.IntegerField()
-    number = serializers.IntegerField()
-    protocol = serializers.IntegerField()
-    label = serializers.DictField()
+    annotator = serializers.CharField(required=False)
+    round = serializers.IntegerField(required=False)
+    number = serializers.IntegerField(required=False)
+    protocol = serializers.IntegerField(required=False)
+    label = serializers.DictField(required=False)
+    run = serializers.IntegerField(required=False, help_text="Of a juror.")
 
 
 class ReleaseItemSerializer(serializers.Serializer):
@@ -61,13 +67,16 @@ class ReleaseItemSerializer(serializers.Serializer):
     item_hash = serializers.CharField()
     source = SourceSerializer()
     label = serializers.DictField(allow_null=True, help_text="Null where the item is unresolved.")
-    how = serializers.ChoiceField(HOWS)
+    how = serializers.ChoiceField(ALL_HOWS)
     is_tie = serializers.BooleanField(help_text="Whether the votes tie.")
     rests_on = VoteSerializer(many=True)
 
 
 class SealBody(serializers.Serializer):
-    rule = Choice(RULES, required=False, default="majority")
+    rule = Choice(ALL_RULES, required=False, default="majority")
+    run = Whole(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Of a jury, under the rule “jury” and no other."
+    )
     protocol = Whole(required=False, min_value=1, max_value=2**31 - 1, help_text="The newest that has labels without.")
     earlier = Flag(default=False, help_text="Labels under earlier guidelines count where nobody gave one since.")
 
@@ -98,8 +107,12 @@ def list_releases(request, project, query):
 
 @operation("POST", audience=LEADS, summary="Seal a release", body=SealBody, answers={201: ReleaseSerializer})
 def seal_release(request, project):
-    """The labels of the main phase under one protocol, settled by the rule, with their agreement as it is now."""
+    """The labels of the main phase under one protocol, settled by the rule, with their agreement as it is now; under
+    the rule `jury` what the jury of a run agrees on, which is of models and not of people."""
     project, body = led_project(request, project), read_body(SealBody, request.data)
+    if body["rule"] == JURY or "run" in body:
+        release = sealed_jury(request, project, body)
+        return Answer(release, 201, {"Location": reverse("scoring:api_release", args=[project.slug, release.number])})
     protocol = releasing.protocol_to_seal(project, body["rule"], body.get("protocol")).number
     release = releasing.seal_release(
         person=request.user,
@@ -111,6 +124,16 @@ def seal_release(request, project):
         now=timezone.now(),
     )
     return Answer(release, 201, {"Location": reverse("scoring:api_release", args=[project.slug, release.number])})
+
+
+def sealed_jury(request, project, body):
+    if body["rule"] != JURY:
+        raise Refused(jury_sealing.ONLY_BY_JURY)
+    if "protocol" in body or body["earlier"]:
+        raise Refused(jury_sealing.JURY_HAS_ITS_PROTOCOL)
+    return jury_sealing.seal_jury(
+        person=request.user, project=project, run=body.get("run", 0), now=timezone.now()
+    )
 
 
 @operation("GET", audience=LEADS, summary="A release", answers={200: WholeReleaseSerializer})

@@ -16,6 +16,7 @@ from annotate.markdown import guideline_html
 from annotate.models import Project, Release
 from annotate.rules.release_shape import FILE_NAMES, LIST_NAME, RULES
 from annotate.views.project import led_project, title_of
+from scoring import jury_sealing, run_views
 from scoring.sealing import agreement_to_seal
 
 ZIP = "release.zip"
@@ -50,7 +51,7 @@ def page_of(project: Project, rule: str, protocol: str, sent: QueryDict) -> dict
         "project": project,
         "title": title_of(project),
         "releases": release_queries.releases_of(project),
-        "rules": Release.Rule.choices,
+        "rules": [choice for choice in Release.Rule.choices if choice[0] in RULES],
         "protocols": release_queries.labels_by_protocol(project),
         "rule": rule,
         "protocol": protocol,
@@ -80,6 +81,19 @@ def seal_release(request, project):
     return redirect("scoring:show_release", project=project.slug, number=release.number)
 
 
+@require_POST
+def seal_jury(request, project, number):
+    """What the jury of this run agrees on, as a release of its own; what does not go is said on the run's page."""
+    project = led_project(request, project)
+    run = run_views.run_called(project, number)
+    try:
+        release = jury_sealing.seal_jury(person=request.user, project=project, run=number, now=timezone.now())
+    except Refused as refusal:
+        context = {**run_views.page_of(project, run), "seal_problem": refusal.problem.as_dict(gettext)}
+        return render(request, "scoring/show_run.html", context, status=422)
+    return redirect("scoring:show_release", project=project.slug, number=release.number)
+
+
 def release_of(request, project, number: int) -> Release:
     found = release_queries.release_numbered(led_project(request, project), number) if number < 2**31 else None
     if found is None:
@@ -99,6 +113,7 @@ def show_release(request, project, number):
         "release": release,
         "rule": release.get_rule_display(),
         "counts": manifest["counts"],
+        "provenance": manifest.get("provenance"),
         "sealed_by": manifest["sealed_by"],
         "card": guideline_html(exporting.card_of(release, card)),
         "files": [name for name in FILES if name != exporting.PARQUET or exporting.has_parquet()],

@@ -34,9 +34,14 @@ def trace_rows(project: Project, phase: str) -> list[TraceRow]:
     ]
 
 
+def judged_text(item: str = "") -> Coalesce:
+    """The text of an item: its own, else the recorded one."""
+    recorded = Message.objects.filter(trace=OuterRef(f"{item}trace"), index=OuterRef(f"{item}anchor")).values("text")
+    return Coalesce(F(f"{item}text"), Subquery(recorded[:1]))
+
+
 def text_rows(project: Project, phase: str) -> list[TextRow]:
-    recorded = Message.objects.filter(trace=OuterRef("trace"), index=OuterRef("anchor")).values("text")
-    text = Coalesce(F("text"), Subquery(recorded[:1]))
+    text = judged_text()
     length = Length(Replace(text, Value("\r\n"), Value("\n")))
     rows = items_of(project, phase).order_by("pk").annotate(n_chars=length)
     found = rows.values_list("pk", "trace_id", "cluster", "anchor", "n_chars", "point", "arm")

@@ -100,6 +100,16 @@ class SaidRow:
 
 
 @dataclass(frozen=True, slots=True)
+class VoteRow:
+    """The category that an annotator gave question `number` about an item, in a project of gaps."""
+
+    item: int
+    number: int
+    annotator: str
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """Everything of a project that its report rests on."""
 
@@ -109,6 +119,11 @@ class Rows:
     labels: Sequence[LabelRow]
     judgments: Sequence[SaidRow] = ()
     checks: Sequence[SaidRow] = ()
+    categories: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """By the classifier: the category of question `number` about an item."""
+    origins: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Where the coined labels among them came up first."""
+    votes: Sequence[VoteRow] = ()
     about: Sequence[Json] = field(default=())
 
 
@@ -123,7 +138,8 @@ def records(rows: Rows) -> Iterator[Json]:
     for said in sorted(rows.judgments, key=lambda one: (one.item, one.sample)):
         if said.item in known:
             yield judgment(said)
-            yield from gaps(said)
+            yield from gaps(said, rows.categories, rows.origins)
+    yield from category_labels(rows)
     firsts = first_of_traces(texts, rows.labels)
     yield from (annotation(one, comes_back=comes_back) for one, comes_back in firsts if one.item in known)
     yield from (check(one) for one in sorted(rows.checks, key=lambda one: one.item) if one.item in known)
@@ -201,14 +217,36 @@ def judgment(said: SaidRow) -> Json:
     }
 
 
-def gaps(said: SaidRow) -> Iterator[Json]:
-    """Those of the first judgment."""
+def gaps(
+    said: SaidRow, categories: Mapping[tuple[int, int], str], origins: Mapping[tuple[int, int], str]
+) -> Iterator[Json]:
+    """Those of the first judgment, with what is known of each."""
     if said.values is None or said.sample:
         return
     for number, question in enumerate(said.values["questions"]):
         if question["is_gap"]:
             place = {name: question.get(name) for name in ("type", "start", "end")}
-            yield {"record": "gap", "id": f"{said.item}/{number}", "target": str(said.item), **place}
+            told = {"category": categories.get((said.item, number)), "origin": origins.get((said.item, number))}
+            known = {name: value for name, value in told.items() if value is not None}
+            yield {"record": "gap", "id": gap_id(said.item, number), "target": str(said.item), **place, **known}
+
+
+def gap_id(item: int, number: int) -> str:
+    return f"{item}/{number}"
+
+
+def category_labels(rows: Rows) -> Iterator[Json]:
+    """What people said of gaps that are there."""
+    there = {
+        gap_id(said.item, number)
+        for said in rows.judgments
+        if said.values is not None and not said.sample
+        for number, question in enumerate(said.values["questions"])
+        if question["is_gap"]
+    }
+    for vote in sorted(rows.votes, key=lambda one: (one.item, one.number, one.annotator)):
+        if (gap := gap_id(vote.item, vote.number)) in there:
+            yield {"record": "category_label", "gap": gap, "annotator": vote.annotator, "category": vote.category}
 
 
 def first_of_traces(texts: Sequence[TextRow], labels: Sequence[LabelRow]) -> Iterator[tuple[LabelRow, bool]]:

@@ -28,7 +28,8 @@ def runs_with_verdicts(project: Project, *, phase: str) -> list[Run]:
 
 def runs_to_compare(project: Project, *, phase: str) -> list[Run]:
     """Those of them whose verdicts are labels: one statement."""
-    return [run for run in runs_with_verdicts(project, phase=phase) if gives_labels(run.judge.name)]
+    runs = runs_with_verdicts(project, phase=phase)
+    return [run for run in runs if gives_labels(run.judge.name, run.judge.settings)]
 
 
 class VerdictRow(NamedTuple):
@@ -140,6 +141,32 @@ def marks_since(project: Project, seen: Mapping[str, list[int]]) -> Marks | None
     if all(newest - seen[name][0] <= TAIL for name, (_, newest) in found.items()):
         return dict(seen)
     return marks(project)  # other projects have grown: the next look need not walk over it all again
+
+
+def marks_of_all(projects: Sequence[Project]) -> Marks:
+    """Those of the first under the names of the tables, those of the others under their own id before it."""
+    first, *others = projects
+    found = marks(first)
+    for other in others:
+        found |= {f"{other.pk}/{name}": mark for name, mark in marks(other).items()}
+    return found
+
+
+def marks_of_all_since(projects: Sequence[Project], seen: Mapping[str, list[int]]) -> Marks | None:
+    """None where any of them has something that those seen did not count, or they are other projects by now."""
+    first, *others = projects
+    if len(seen) != len(growing()) * len(projects):
+        return None
+    found = marks_since(first, {name: seen[name] for name in growing()})
+    for other in others:
+        names = [f"{other.pk}/{name}" for name in growing()]
+        if found is None or any(name not in seen for name in names):
+            return None
+        theirs = marks_since(other, {name: seen[f"{other.pk}/{name}"] for name in growing()})
+        if theirs is None:
+            return None
+        found |= {f"{other.pk}/{name}": mark for name, mark in theirs.items()}
+    return found
 
 
 def behind(project: Project, newest: Mapping[str, int]) -> dict[str, tuple[int, int]]:

@@ -73,6 +73,9 @@ class RunSerializer(serializers.Serializer):
     ended_at = Moment(allow_null=True)
     progress = RunProgressSerializer()
     endpoint = serializers.CharField(source="endpoint.name", default=None, allow_null=True)
+    points = serializers.IntegerField(
+        source="points.number", default=None, allow_null=True, help_text="Reply points that it was started over."
+    )
     prompts = serializers.DictField(help_text="Versions by key and language.")
     reuse = serializers.BooleanField()
     is_proof = serializers.BooleanField(help_text="A proof of the wire: its verdicts are in no report.")
@@ -107,6 +110,13 @@ class StartBody(CapBody):
     phases = Many(child=Choice(Phase.values), required=False, default=["main"], allow_empty=False)
     settings = Named(required=False, default=dict, help_text="Those of the judge; its own without.")
     n_samples = Whole(required=False, default=1, min_value=1, max_value=running.MOST_SAMPLES)
+    points = Whole(
+        required=False,
+        default=None,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of reply points, judged in place of phases.",
+    )
     endpoint = Text(required=False, default=None, max_length=60, help_text="Its name; for judges that ask a model.")
     reuse = Flag(required=False, default=True, help_text="Use recorded answers to equal questions.")
     prompts = Named(
@@ -123,6 +133,7 @@ class EstimateQuery(Query):
     phase = Choice(Phase.values, required=False, default="main")
     n_samples = Digits(required=False, default=1, min_value=1, max_value=running.MOST_SAMPLES)
     reuse = Switch(required=False, default=True)
+    points = Digits(required=False, default=None, min_value=1, max_value=2**31 - 1, help_text="In place of a phase.")
 
 
 class TurnBody(CapBody):

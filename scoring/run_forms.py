@@ -15,13 +15,16 @@ WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def chosen_from(given) -> dict[str, object]:
-    """Judge, endpoint, phases, samples and whether recorded answers are used, from a form or the query it leads to."""
+    """Judge, endpoint, phases or points, samples and whether recorded answers are used, from a form or the query it
+    leads to."""
     samples = given.get("n_samples", "1")
+    points = given.get("points", "")
     spec = all_judges().get(given.get("judge", ""))
     return {
         "judge": given.get("judge", ""),
         "endpoint": given.get("endpoint", ""),
         "phases": [phase for phase in given.getlist("phases") if phase in Phase.values],
+        "points": (int(points) if WHOLE.fullmatch(points) else 0) if points else None,
         "n_samples": int(samples) if WHOLE.fullmatch(samples) and int(samples) <= MOST_SAMPLES else 0,
         "reuse": given.get("reuse", "yes") == "yes",
         "settings": own_settings(spec, given) if spec else {},
@@ -38,6 +41,9 @@ def own_settings(spec: JudgeSpec, given) -> dict[str, object]:
 def value_of(field: SettingField, word: str) -> object:
     if field.kind == "truth":
         return {"yes": True, "no": False}.get(word, word)
+    if field.kind == "wholes":
+        parts = [part for part in re.split(r"[\s,，、]+", word) if part]
+        return [int(part) if WHOLE.fullmatch(part) else part for part in parts]
     return int(word) if field.kind == "whole" and WHOLE.fullmatch(word) else word
 
 
@@ -52,12 +58,14 @@ def asked_fields(spec: JudgeSpec, chosen) -> list[dict[str, object]]:
 def word_of(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return "" if value is None else str(value)
 
 
 def query_of(chosen) -> str:
-    names = ("judge", "endpoint", "phases")
-    return urlencode({name: chosen[name] for name in names}, doseq=True)
+    names = ("judge", "endpoint", "phases", "points")
+    return urlencode({name: chosen[name] for name in names if chosen[name] is not None}, doseq=True)
 
 
 def cap_from(posted) -> Cap:

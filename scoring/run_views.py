@@ -15,15 +15,16 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import call_queries, endpoint_queries, estimating, queries, running
+from scoring import call_queries, endpoint_queries, estimating, jury_sealing, point_queries, queries, running
 from scoring.asking import Cap, proposed_cap
+from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
 from scoring.models import Call, Endpoint, Run
 from scoring.predictions import KIND, predicts
 from scoring.run_forms import asked_fields, cap_from, chosen_from, query_of
 from scoring.running import Asking, RunProgress
 
-N_RUNS, N_DEAD = 25, 50
+N_RUNS, N_DEAD, MOST_POINTS = 25, 50, 100
 LONG_WAIT = timedelta(minutes=1)
 """A worker begins within seconds; after this the page says that there may be none."""
 
@@ -64,9 +65,10 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
     return {
         "project": project,
         "title": title_of(project),
-        "judges": judges_for(project.kind),
+        "judges": [judge for judge in judges_for(project.kind) if not judge.brings],
         "endpoints": list(endpoint_queries.endpoints_of(project)),
         "phases": Phase.choices,
+        "brings": any(judge.brings for judge in judges_for(project.kind)),
         "chosen": chosen or {"judge": "", "endpoint": "", "phases": [Phase.MAIN]},
         "runs": [listed(run, progress[run.pk]) for run in runs[:N_RUNS]],
         "newer": page - 1 if page > 1 else None,
@@ -78,12 +80,13 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
 @require_POST
 def start_run(request, project):
     """Every item of the chosen phases gets a verdict, in the background. Where a model is to be asked, the next page
-    says first what that will take, and asks for a cap."""
+    says first what that will take, and asks for a cap; where a judge has settings of its own it asks for them."""
     project = led_project(request, project)
     chosen = chosen_from(request.POST)
     spec = all_judges().get(chosen["judge"])
-    asks, has_cap = spec is not None and spec.asks, "cap_calls" in request.POST
-    if asks and not has_cap:
+    asks = spec is not None and spec.asks
+    is_planned = ("cap_calls" if asks else "planned") in request.POST
+    if spec is not None and (asks or spec.fields) and not is_planned:
         return redirect(f"{reverse('scoring:plan_run', args=[project.slug])}?{query_of(chosen)}")
     try:
         asking = Asking(chosen["endpoint"], cap_from(request.POST), chosen["reuse"]) if asks else None
@@ -93,13 +96,14 @@ def start_run(request, project):
             judge=chosen["judge"],
             phases=chosen["phases"],
             settings=chosen["settings"],
+            points=chosen["points"],
             n_samples=chosen["n_samples"],
             asking=asking,
         )
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
-        if asks:
+        if asks or (spec is not None and refusal.problem.field in asked_for(spec)):
             return planned(request, project, chosen, refusal.problem, request.POST)
         context = runs_page(project, problem=refusal.problem, chosen=chosen)
         return render(request, "scoring/list_runs.html", context, status=422)
@@ -108,7 +112,7 @@ def start_run(request, project):
 
 @require_safe
 def plan_run(request, project):
-    """What a run that asks a model will take, before anything is sent."""
+    """What a run that asks a model will take, before anything is sent; for another judge its settings."""
     project = led_project(request, project)
     if "judge" not in request.GET:
         return redirect("scoring:list_runs", project=project.slug)
@@ -118,12 +122,14 @@ def plan_run(request, project):
 def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | None = None) -> HttpResponse:
     """The page with the estimate and the caps; what does not go is said above the form that it was chosen in."""
     estimate, spec = None, all_judges().get(chosen["judge"])
+    asks = spec is None or spec.asks
     try:
-        estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
+        if asks:
+            estimate = estimating.estimate_run(person=request.user, project=project, **chosen)
     except NotYours:
         raise Http404 from None
     except Refused as refusal:
-        if spec is None or refusal.problem.field not in {field.name for field in spec.fields}:
+        if spec is None or refusal.problem.field not in asked_for(spec):
             context = runs_page(project, problem=refusal.problem, chosen=chosen)
             return render(request, "scoring/list_runs.html", context, status=422)
         problem = refusal.problem
@@ -135,7 +141,9 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
         "project": project,
         "title": title_of(project),
         "spec": spec,
+        "asks": asks,
         "fields": asked_fields(spec, chosen) if spec else [],
+        "points": points_to_choose(project, spec) if spec else None,
         "chosen": chosen,
         "phases": ", ".join(str(titles[phase]) for phase in chosen["phases"]),
         "estimate": estimate,
@@ -144,6 +152,18 @@ def planned(request, project, chosen, problem=None, posted: Mapping[str, str] | 
         "problem": problem and problem.as_dict(gettext),
     }
     return render(request, "scoring/plan_run.html", context, status=422 if problem else 200)
+
+
+def asked_for(spec: JudgeSpec) -> set[str]:
+    """What the page of the estimate asks for itself."""
+    return {field.name for field in spec.fields} | ({"points"} if spec.works_on == "points" else set())
+
+
+def points_to_choose(project: Project, spec: JudgeSpec) -> list[tuple[int, int]] | None:
+    """Numbers of points and of their replies; None for a judge that works on items."""
+    if spec.works_on == "items":
+        return None
+    return [(points.number, len(points.items)) for points in point_queries.points_of(project)[:MOST_POINTS]]
 
 
 @require_safe
@@ -179,6 +199,7 @@ def page_of(project: Project, run: Run) -> dict[str, object]:
         "has_predictions": project.kind == KIND and predicts(run) and not run.is_proof,
         "has_more_dead": len(dead) > N_DEAD,
         "settings": list(settings_shown(run.judge.settings)),
+        "can_be_sealed": progress.state == "done" and jury_sealing.can_be_sealed(run),
         **(asked_of(run) if run.endpoint_id else {}),
     }
 

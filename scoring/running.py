@@ -27,11 +27,11 @@ from annotate.models import Event, Person, Phase, Project, Work, WorkGroup
 from annotate.rules.quotes import canonical
 from annotate.traces import base
 from annotate.traces.base import Problem, gettext_noop
-from scoring import call_queries, calling, queries
+from scoring import call_queries, calling, material, point_queries, queries
 from scoring.asking import ASKED_KIND, BAD_CAP, DRIVER_BROKE_DOWN, ENDPOINT_CHANGED, NO_CAP, NO_PRICES, Cap
-from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, SettingsError, no_endpoint
+from scoring.judges.base import ENDPOINT_FIELDS, JudgeSpec, Reads, SettingsError, no_endpoint, no_such_run
 from scoring.judges.registry import judge_called, judges_for
-from scoring.models import Call, Endpoint, Judge, Run, Verdict
+from scoring.models import Call, Endpoint, Judge, Points, Run, Verdict
 
 KIND = "verdict"
 DRIVER, ASKED = "asking", work.driven(ASKED_KIND)
@@ -80,23 +80,33 @@ def start_run(
     settings: Mapping[str, Any] | None = None,
     n_samples: int = 1,
     items: Sequence[int] | None = None,
+    points: int | None = None,
     asking: Asking | None = None,
+    said: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> Run:
-    """Let a judge judge every item of these phases, in the background; with `items` only those of them. `person` is
-    None on the command line. `asking` says how a judge that asks a model does so.
+    """Let a judge judge every item of these phases, in the background; with `items` only those of them; with the number
+    of `points` the replies of these, whatever their phases. `person` is None on the command line. `asking` says how a
+    judge that asks a model does so; `said` is what one that brings it has to say, by item, and goes with each job.
 
-    Refused for a judge, phases or settings that do not go, where there is nothing to judge, and without a cap where a
-    model is asked; NotYours for who does not lead the project."""
+    Refused for a judge, phases, points or settings that do not go, where there is nothing to judge, without a cap where
+    a model is asked, and where a judge that works on points has run over them under these settings; NotYours for who
+    does not lead the project."""
     spec = judge_for(project, judge)
+    if spec.brings != (said is not None):
+        raise Refused(SAID_ELSEWHERE)
     asking = asking_for(spec, project, asking)
     complete = settings_for(spec, with_endpoint(settings or {}, asking))
-    phases = known_phases(phases)
+    earlier = check_earlier(spec, project, complete)
+    complete = material.completed(spec, project, complete)
     check_samples(n_samples)
-    items = chosen_items(project, phases, items)
+    over = points_for(spec, project, points)
+    phases, items = judged_by(project, phases, items, over)
+    items = material.to_judge(spec, project, complete, items)
+    refuse_second(project, spec, complete, over)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
     kind = ASKED if spec.asks else KIND
     payloads = {
-        f"{kind}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample}
+        f"{kind}:{group.pk}:{item}:{sample}": {"item": item, "sample": sample, **brought(said, item)}
         for item in items
         for sample in range(n_samples)
     }
@@ -105,6 +115,7 @@ def start_run(
     )
     with transaction.atomic():
         project = people.lock_people(project) if person is None else people.lock_led(project, person)
+        refuse_second(project, spec, complete, over)
         row, _ = Judge.objects.get_or_create(
             project=project, name=spec.name, settings_hash=hash_of(complete), defaults={"settings": complete}
         )
@@ -117,9 +128,10 @@ def start_run(
             phases=list(phases),
             n_items=len(items),
             n_samples=n_samples,
+            points=over,
             group=group,
             person=person,
-            **asked_by(spec, project, asking),
+            **{"is_proof": any(one.is_proof for one in earlier), **asked_by(spec, project, asking, n_samples)},
         )
         WorkGroup.objects.filter(pk=group.pk).update(state=WorkGroup.State.OPEN)
         work.add_many(jobs)
@@ -128,6 +140,11 @@ def start_run(
         detail = {"run": run.number, "judge": spec.name, "phases": list(phases), "items": len(items)}
         Event.objects.create(project=project, person=person, action="run_started", detail=detail)
     return run
+
+
+def brought(said: Mapping[int, Mapping[str, Any]] | None, item: int) -> dict[str, Any]:
+    """What the job of an item carries beside it, so that it is as safe as the job."""
+    return {"said": dict(said[item])} if said is not None and item in said else {}
 
 
 def pause_run(*, person: Person | None, run: Run) -> bool:
@@ -249,7 +266,7 @@ def judge_item(job: work.Job) -> None:
     item = queries.judged_item(job.row.payload["item"])
     if item is None:
         raise JobFailed(ITEM_IS_GONE)
-    finding, label = say(run, item)
+    finding, label = say(run, item, job.row.payload.get("said"))
     record(run, item, job.row.payload["sample"], finding, label, job)
     if queries.is_through(run.group_id):
         end_run(run)
@@ -279,19 +296,51 @@ def run_of_group(group_id: int, key: str) -> Run:
     return Run.objects.select_related("judge", "project", "group").get(group=group_id)
 
 
-def say(run: Run, item: queries.JudgedItem) -> tuple[Finding, dict[str, Any] | None]:
+def say(
+    run: Run, item: queries.JudgedItem, said: Mapping[str, Any] | None = None
+) -> tuple[Finding, dict[str, Any] | None]:
     """What the judge says of an item, and that as a label of the kind in the form it is stored."""
     spec = same_judge(run)
-    finding = spec.step(view_of(run, spec, item), run.judge.settings)
+    finding = spec.step(view_of(run, spec, item, said), run.judge.settings)
     if not isinstance(finding, Finding):
         raise JobFailed(ASKS_FOR_EVER)
     return finding, label_of(run, item, finding)
 
 
-def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem) -> Any:
-    """What the judge may see of an item."""
-    beside = run.project.settings.get("text_beside_calls", "private")
-    return spec.view(trace_of(run, item), item.anchor, beside)
+def view_of(run: Run, spec: JudgeSpec, item: queries.JudgedItem, said: Mapping[str, Any] | None = None) -> Any:
+    """What the judge may see of an item, and what was brought in of it."""
+    return seen_by(spec, run.project, run.judge.settings, trace_of(run, item), item, said)
+
+
+def seen_by(
+    spec: JudgeSpec,
+    project: Project,
+    settings: Mapping[str, Any],
+    trace: base.Trace,
+    item: queries.JudgedItem,
+    said: Mapping[str, Any] | None = None,
+) -> Any:
+    """An item as a judge sees it under complete settings; JobFailed where an earlier run that it builds on has nothing
+    of it, or it needs more than there is."""
+    beside = project.settings.get("text_beside_calls", "private")
+    given: dict[str, Any] = {"said": said} if spec.brings else {}
+    if spec.reads is not None:
+        given["earlier"] = found_earlier(spec.reads, project, settings, item)
+    if spec.takes:
+        given["material"] = material.material_of(spec, project.pk, settings, item.id)
+    return spec.view(trace, item.anchor, beside, **given)
+
+
+def found_earlier(reads: Reads, project: Project, settings: Mapping[str, Any], item: queries.JudgedItem) -> Any:
+    """What the earlier run, or each of several, found of an item."""
+    wanted = settings[reads.setting]
+    if reads.several:
+        found = queries.found_by_each(project.pk, wanted, item.id)
+        return tuple(found.get(number) for number in wanted)
+    earlier = queries.found_by(project.pk, wanted, item.id)
+    if earlier is None:
+        raise JobFailed(reads.missing)
+    return earlier
 
 
 def label_of(run: Run, item: queries.JudgedItem, finding: Finding) -> dict[str, Any] | None:
@@ -419,15 +468,15 @@ def caps_of(cap: Cap) -> dict[str, Any]:
     return {"cap_calls": cap.calls, "cap_tokens": cap.tokens, "cap_cost": cap.cost}
 
 
-def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None) -> dict[str, Any]:
-    """What a run says of how it asks."""
+def asked_by(spec: JudgeSpec, project: Project, asking: Asking | None, n_samples: int) -> dict[str, Any]:
+    """What a run says of how it asks. Samples are independent: recorded answers are for runs of one alone."""
     if asking is None:
         return {}
     versions = calling.prompts_for(project, spec.prompts, asking.prompts)
     return {
         "endpoint": asking.endpoint,
         "is_proof": asking.endpoint.is_proof,
-        "reuse": asking.reuse,
+        "reuse": asking.reuse and n_samples == 1,
         "prompts": versions,
         **caps_of(asking.cap),
     }
@@ -496,6 +545,42 @@ def chosen_items(project: Project, phases: Sequence[str], chosen: Sequence[int] 
     return those
 
 
+def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points | None:
+    """The points of this number; Refused where there are none, or none are named and the judge works on nothing
+    else."""
+    if number is None:
+        if spec.works_on == "points":
+            raise Refused(NO_POINTS)
+        return None
+    found = point_queries.points_numbered(project, number)
+    if found is None:
+        raise Refused(UNKNOWN_POINTS)
+    return found
+
+
+def judged_by(
+    project: Project, phases: Sequence[str], items: Sequence[int] | None, points: Points | None
+) -> tuple[tuple[str, ...], list[int]]:
+    """The phases and items of a run: those of the points, if there are any."""
+    if points is None:
+        phases = known_phases(phases)
+        return phases, chosen_items(project, phases, items)
+    rows = [row for row in point_queries.items_of_points(points) if items is None or row[0] in set(items)]
+    if not rows:
+        raise Refused(NOTHING_TO_JUDGE)
+    return known_phases(list({phase for _, phase in rows})), [item for item, _ in rows]
+
+
+def refuse_second(project: Project, spec: JudgeSpec, settings: Mapping[str, Any], points: Points | None) -> None:
+    """A condition is run once over the same points: texts written twice would stand for one another."""
+    if spec.works_on != "points":
+        return
+    same = Run.objects.filter(project=project, judge__name=spec.name, points=points)
+    same = same.filter(judge__settings_hash=hash_of(settings)).exclude(group__state=WorkGroup.State.CANCELLED)
+    if same.exists():
+        raise Refused(CONDITION_RUN_ALREADY)
+
+
 def judge_for(project: Project, name: str) -> JudgeSpec:
     """The judge of this name, if it judges the project's kind; Refused names those that do."""
     those = {spec.name: spec for spec in judges_for(project.kind)}
@@ -509,6 +594,34 @@ def settings_for(spec: JudgeSpec, given: Mapping[str, Any]) -> dict[str, Any]:
         return spec.read_settings(given)
     except SettingsError as error:
         raise Refused(error.problems[0]) from error
+
+
+def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> list[Run]:
+    """The runs that the judge builds on. Refused where one is not there, of another judge or settings, or not through;
+    and where several were not run alike, or are the same judge twice."""
+    if spec.reads is None:
+        return []
+    name = spec.reads.setting
+    numbers = settings[name] if spec.reads.several else [settings[name]]
+    runs = [queries.run_numbered(project, number) for number in numbers]
+    found = [run for run in runs if run is not None and is_built_on(run, spec.reads)]
+    if len(found) < (spec.reads.several or 1):
+        raise Refused(no_such_run(name))
+    if len({run.judge_id for run in found}) < len(found):
+        raise Refused(same_judge_twice(name))
+    told = [{one: hash_of({one: run.judge.settings.get(one)}) for one in spec.reads.alike} for run in found]
+    differing = [one for one in spec.reads.alike if len({of[one] for of in told}) > 1]
+    if differing or len({run.version for run in found}) > 1:
+        raise Refused(not_alike(name, differing or ["version"]))
+    return found
+
+
+def is_built_on(run: Run, reads: Reads) -> bool:
+    return run.judge.name == reads.judge and has_settings(run, reads.where) and queries.is_through(run.group_id)
+
+
+def has_settings(run: Run, wanted: Mapping[str, Any]) -> bool:
+    return all(name in run.judge.settings and run.judge.settings[name] == value for name, value in wanted.items())
 
 
 def known_phases(phases: Sequence[str]) -> tuple[str, ...]:
@@ -543,11 +656,56 @@ BAD_SAMPLES = Problem(
     remedy=gettext_noop("Choose one; a judge that asks no model says the same each time."),
     params={"most": MOST_SAMPLES},
 )
+def same_judge_twice(name: str) -> Problem:
+    return Problem(
+        code="same_judge_twice",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("Runs of different models or settings; two of these are the same judge."),
+        remedy=gettext_noop("Name a run of another model in place of one of them."),
+    )
+
+
+def not_alike(name: str, differing: Sequence[str]) -> Problem:
+    return Problem(
+        code="not_alike",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("Runs that were told the same; these differ in: %(differing)s."),
+        remedy=gettext_noop("Name runs with the same settings but for the endpoint."),
+        params={"differing": ", ".join(differing)},
+    )
+
+
+SAID_ELSEWHERE = Problem(
+    code="said_elsewhere",
+    field="judge",
+    expected=gettext_noop("A judge that judges by itself; predictions made elsewhere come in from a file."),
+    remedy=gettext_noop("Choose another one, or bring a file of predictions in."),
+)
 NOTHING_TO_JUDGE = Problem(
     code="nothing_to_judge",
     field="phases",
     expected=gettext_noop("Items in these phases; there are none."),
     remedy=gettext_noop("Import traces first, or choose other phases."),
+)
+NO_POINTS = Problem(
+    code="no_points",
+    field="points",
+    expected=gettext_noop("The number of reply points: this judge works on nothing else."),
+    remedy=gettext_noop("Choose points first, then name them."),
+)
+UNKNOWN_POINTS = Problem(
+    code="unknown_points",
+    field="points",
+    expected=gettext_noop("The number of reply points that this project has."),
+    remedy=gettext_noop("Choose one from the list."),
+)
+CONDITION_RUN_ALREADY = Problem(
+    code="condition_run_already",
+    field="points",
+    expected=gettext_noop("Settings under which this judge has not run over these points yet."),
+    remedy=gettext_noop("Go on with the earlier run, or call it off first."),
 )
 ASKS_NOBODY = Problem(
     code="asks_nobody",

@@ -5,6 +5,7 @@ Rows are written as they are, past the services: what a service does is for its 
 """
 
 import itertools
+import json
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -238,10 +239,13 @@ def make_plan(member, n_replies=3, **trace) -> list[Assignment]:
     )
 
 
-def make_run(project, judge="lexical", *, items=(), **fields) -> Run:
+def make_run(project, judge="lexical", *, items=(), settings=None, **fields) -> Run:
     """A run that is through, with a verdict that passes each of these items."""
     number = next(NUMBERS)
-    row, _ = Judge.objects.get_or_create(project=project, name=judge, settings_hash="0" * 64)
+    hashed = f"{abs(hash(json.dumps(settings, sort_keys=True))):064d}"[:64] if settings else "0" * 64
+    row, _ = Judge.objects.get_or_create(
+        project=project, name=judge, settings_hash=hashed, defaults={"settings": settings or {}}
+    )
     group = WorkGroup.objects.create(key=f"run-{number}")
     values = {"number": project.runs.count() + 1, "version": "1", "phases": ["main"], "n_items": len(items)}
     values |= {"ended_at": NOW}

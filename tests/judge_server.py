@@ -5,7 +5,8 @@
     with JudgeServer(in_turn(down(), right())) as server:
 
 A script is a function of what was asked (`Asked`) that gives an `Act`. What is right is a function of the request
-alone: the prompts of reader and checker are known by the blocks they quote. As a process of its own, which prints its
+alone: the prompts of judges are known by the blocks they quote, and what quotes nothing under a system prompt or with
+tools is a reply that is to be written. As a process of its own, which prints its
 address and answers its counts to GET /counts:
 
     python -m tests.judge_server --mix busy=0.1,down=0.03,garbage=0.02 --latency 0.05
@@ -57,8 +58,20 @@ class Asked:
     @property
     def prompt(self) -> str:
         """The key of the prompt that this is; empty for another."""
-        known = {"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"}
-        return next((key for name, key in known.items() if name in self.blocks), "")
+        blocks = self.blocks
+        if "trajectory" in blocks:
+            given = "evidenceret" if "steps" in blocks else "stepcls"
+            return "juror" if "guideline" in blocks else given if "step" in blocks else "stepdet"
+        known = {
+            **{"work": "writer.separate", "message": "rewriter", "window": "classifier"},
+            **{"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"},
+        }
+        return next((key for name, key in known.items() if name in blocks), "writer" if self.is_context else "")
+
+    @property
+    def is_context(self) -> bool:
+        """Whether the messages are the context of an agent that worked."""
+        return len(self.body.get("messages", [])) > 1
 
 
 # What is answered
@@ -76,6 +89,8 @@ class Act:
     body: Callable[[Asked], bytes] | None = None
     finish: str = "stop"
     refusal: str | None = None
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    """Calls of tools that the message makes."""
     wait: float = 0.0
     """Seconds before the first byte."""
     pause: float = 0.0
@@ -160,6 +175,12 @@ def refusal() -> Act:
     return Act("refusal", lambda asked: "", refusal="I cannot help with that.")
 
 
+def tool_call() -> Act:
+    """Calls a tool and says nothing."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    return Act("tool_call", lambda asked: "", finish="tool_calls", calls=[call])
+
+
 def refusal_in_words() -> Act:
     return Act("refusal_in_words", lambda asked: "I'm sorry, but I cannot help with that.")
 
@@ -177,6 +198,34 @@ def twice_the_keys() -> Act:
 def invented() -> Act:
     """Answers to every question, with quotes that stand nowhere."""
     return Act("invented", invented_text)
+
+
+def half_pairs() -> Act:
+    """Names half of a step. Of these answers about redundant steps each breaks one rule of the index contract; to every
+    other question they are the right answer."""
+    return Act("half_pairs", lambda asked: changed(asked, lambda one: {**one, STEP: one[STEP][:1]}))
+
+
+def unknown_types() -> Act:
+    return Act("unknown_types", lambda asked: changed(asked, lambda one: {**one, TYPE: "Wasted Step"}))
+
+
+def repeated() -> Act:
+    """Every step twice, the second time as another type."""
+    return Act("repeated", lambda asked: changed(asked, lambda one: one, again=lambda one: {**one, TYPE: ABNORMAL}))
+
+
+def above_one() -> Act:
+    return Act("above_one", lambda asked: changed(asked, lambda one: {**one, "confidence": 1.5}))
+
+
+def from_one() -> Act:
+    """Indexes that count from 1."""
+    return Act("from_one", lambda asked: changed(asked, counted_from_one))
+
+
+def in_prose() -> Act:
+    return Act("in_prose", lambda asked: f"Here is what I found:\n{right_text(asked)}\nI hope that helps.")
 
 
 def obeys() -> Act:
@@ -209,6 +258,7 @@ ACTS: dict[str, Callable[[], Act]] = {
     **{act.__name__: act for act in (right, cut, busy, down, no_key, no_quota, garbage, html, bare, empty, no_body)},
     **{act.__name__: act for act in (broken_json, refusal, refusal_in_words, wrong_ids, twice_the_keys, invented)},
     **{act.__name__: act for act in (obeys, huge, drip, reset, packed)},
+    **{act.__name__: act for act in (half_pairs, unknown_types, repeated, above_one, from_one, in_prose)},
 }
 
 
@@ -251,6 +301,10 @@ EXPLAINS = re.compile(r"\b(?:is|are|means|stands for)\b|是|指|即|[:：(（]")
 
 def right_text(asked: Asked) -> str:
     blocks = asked.blocks
+    if asked.prompt in ("writer", "writer.separate"):
+        return written("\n".join(blocks.values()) or asked.text, asked.text)
+    if asked.prompt == "rewriter":
+        return rewritten(blocks["message"])
     answer: Any = {"answer": "ready"}
     if asked.prompt == "reader.questions":
         answer = right_questions(blocks["reply"])
@@ -258,6 +312,10 @@ def right_text(asked: Asked) -> str:
         answer = [right_answer(question, blocks["text"]) for question in numbered(blocks["questions"])]
     elif asked.prompt == "checker":
         answer = right_lists(blocks["record"], blocks["reply"])
+    elif asked.prompt == "classifier":
+        answer = {"category": right_category(blocks["span"])}
+    elif "trajectory" in blocks:
+        answer = right_steps(asked.prompt, blocks)
     return json.dumps(answer, ensure_ascii=False)
 
 
@@ -300,12 +358,107 @@ def right_lists(record: str, reply: str) -> dict[str, list[str]]:
     }
 
 
+STEP, TYPE, EVIDENCE = "redundant_step_idx", "redundant_step_type", "evidence_step_idx"
+DUPLICATED, INCORRECT, ABNORMAL = "Duplicated Step", "Incorrect Step", "Abnormal Step"
+PART = re.compile(r"^=+ \[(\d+)\] (.*)$", re.MULTILINE)
+CALLS = re.compile(r"^(?:calls|调用) (\S+) \[(\d+), (\d+)\]: (.*)$", re.MULTILINE)
+MARKED = re.compile(r"^\[\[.*\]\]$\n?", re.MULTILINE)
+FAILED = re.compile(r"\berror\b|错误", re.IGNORECASE)
+
+
+def right_steps(prompt: str, blocks: dict[str, str]) -> Any:
+    """Calls that gave the same before, as duplicates of the earliest, and results that speak of an error as incorrect.
+    A step that is given is a duplicate if it is one of the first kind."""
+    found = redundant_in(blocks["trajectory"])
+    if prompt in ("stepcls", "evidenceret"):
+        step = json.loads(blocks["step"])
+        one = next((one for one in found if one[STEP] == step), {TYPE: INCORRECT, EVIDENCE: [-1]})
+        return {name: one[name] for name in ([TYPE] if prompt == "stepcls" else [EVIDENCE, TYPE])}
+    if prompt == "juror":
+        return found
+    return [{**one, "confidence": round(0.9 - place / 100, 2)} for place, one in enumerate(found[:80])]
+
+
+def redundant_in(trajectory: str) -> list[dict[str, Any]]:
+    pieces = PART.split(MARKED.sub("", trajectory))
+    texts = {int(index): text for index, text in zip(pieces[1::3], pieces[3::3], strict=True)}
+    agents = {int(index) for index, who in zip(pieces[1::3], pieces[2::3], strict=True) if who in ("agent", "代理")}
+    first: dict[tuple[str, str, str], list[int]] = {}
+    found = []
+    for index, text in texts.items():
+        for tool, call, result, arguments in CALLS.findall(text):
+            pair, said = [int(call), int(result)], texts.get(int(result), "").strip()
+            if int(call) != index or index not in agents or not said:
+                continue
+            earliest = first.setdefault((tool, arguments, said), pair)
+            if earliest is not pair:
+                found.append({STEP: pair, TYPE: DUPLICATED, EVIDENCE: earliest})
+            elif FAILED.search(said):
+                found.append({STEP: pair, TYPE: INCORRECT, EVIDENCE: [-1]})
+    return found
+
+
+def changed(
+    asked: Asked, change: Callable[[dict[str, Any]], Any], again: Callable[[dict[str, Any]], Any] | None = None
+) -> str:
+    """The right answer with every step that it names changed; with `again` each comes a second time."""
+    if asked.prompt not in ("juror", "stepdet", "stepcls", "evidenceret"):
+        return right_text(asked)
+    answer = json.loads(right_text(asked))
+    if isinstance(answer, dict):
+        return json.dumps(change({STEP: json.loads(asked.blocks["step"]), **answer}))
+    steps = answer or [some_step(asked)]
+    twice = [again(one) for one in steps] if again else []
+    return json.dumps([change(one) for one in steps] + twice)
+
+
+def some_step(asked: Asked) -> dict[str, Any]:
+    """The first step that could be redundant, for trajectories without one."""
+    pairs = re.findall(r"^\[(\d+), (\d+)\]", asked.blocks["steps"], re.MULTILINE)
+    sure = {"confidence": 0.5} if asked.prompt == "stepdet" else {}
+    return {STEP: [int(one) for one in pairs[0]], TYPE: INCORRECT, EVIDENCE: [-1], **sure}
+
+
+def counted_from_one(one: dict[str, Any]) -> dict[str, Any]:
+    shifted = {STEP: [index + 1 for index in one[STEP]]}
+    if EVIDENCE in one:
+        shifted[EVIDENCE] = [index if index < 0 else index + 1 for index in one[EVIDENCE]]
+    return {**one, **shifted}
+
+
+CATEGORIES = ("pointer", "coined", "term", "background")
+
+
+def right_category(span: str) -> str:
+    """One of the four by the words of the gap, whoever asks."""
+    return CATEGORIES[hashlib.sha256(span.encode()).digest()[0] % len(CATEGORIES)]
+
+
+def written(text: str, request: str) -> str:
+    """A reply made from what was sent: its last number and some of its names, under a code of the whole request."""
+    names = dict.fromkeys(found[1] or found[2] for found in IDENTIFIER.finditer(text))
+    numbers = NUMBER.findall(text)
+    code = hashlib.sha256(request.encode()).hexdigest()[:6]
+    said = f"The answer is {numbers[-1]}." if numbers else "The work is done."
+    return " ".join([said, *(f"See `{name}`." for name in [*names][-2:]), f"This is draft D-{code}."])
+
+
+def rewritten(message: str) -> str:
+    """The message with its names explained."""
+    names = dict.fromkeys(found[1] or found[2] for found in IDENTIFIER.finditer(message))
+    return "\n".join([message, *(f"{name} is a name for one step of the work." for name in names)])
+
+
 def wrong_ids_text(asked: Asked) -> str:
+    if asked.prompt in ("writer", "writer.separate", "rewriter"):
+        return right_text(asked)
     answer = json.loads(right_text(asked))
     if isinstance(answer, list):
         answer = [*answer, {"answer": "One more.", "quote": "One more."}]
     elif "questions" in answer:
         answer["questions"] = [{"q": "Which?", "type": "riddle", "about": "x"}]
+    elif "category" in answer:
+        answer = {"category": "riddle"}
     elif "errors" in answer:
         answer = {"mistakes": [], "gaps": []}
     else:
@@ -500,6 +653,7 @@ def envelope(act: Act, asked: Asked) -> bytes:
     """The message of the model as the protocol wraps it, with the tokens it took, of four characters each."""
     text = act.text(asked) if act.text else ""
     message = {"role": "assistant", "content": text or None, **({"refusal": act.refusal} if act.refusal else {})}
+    message |= {"tool_calls": act.calls} if act.calls else {}
     usage = {"prompt_tokens": len(asked.text) // 4 + 1, "completion_tokens": len(text) // 4 + 1}
     usage["total_tokens"] = sum(usage.values())
     whole = {

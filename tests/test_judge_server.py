@@ -120,3 +120,40 @@ def test_as_a_process_of_its_own_it_tells_its_counts():
         finally:
             child.kill()
     assert (counts["n_asked"], counts["acts"]) == (1, {"down": 1})
+
+
+GAP = {"question": "What is it?", "type": "reference", "window": "The BEST run."}
+OWN = {"files": "", "conversation": "Is it faster?", "request": "And now?"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_it_classifies_a_gap_by_its_words_alone(language):
+    with JudgeServer() as server:
+        found = {
+            span: json.loads(content_of(server, prompt("classifier", language, span=span, **GAP)))["category"]
+            for span in map(str, range(30))
+        }
+        again = content_of(server, prompt("classifier", span="7", **{**GAP, "question": "Which?"}))
+    assert set(found.values()) == {"pointer", "coined", "term", "background"}
+    assert json.loads(again) == {"category": found["7"]}
+
+
+def test_it_writes_a_text_from_what_it_is_sent_and_explains_the_names_of_one():
+    with JudgeServer() as server:
+        texts = [
+            content_of(server, prompt(key, work=work, **OWN))
+            for key in ("writer.separate", "writer.separate_requirements")
+            for work in ("R03 took 4.5 s.", "R04 took 5 s.")
+        ]
+        better = content_of(server, prompt("rewriter", record="R03 took 4.5 s.", request="?", message="R03 it was."))
+    assert len(set(texts)) == 4
+    assert "4.5" in texts[0]
+    assert better == "R03 it was.\nR03 is a name for one step of the work."
+
+
+def test_an_agents_context_is_answered_with_a_text():
+    messages = [{"role": "system", "content": "You watch wells."}, {"role": "user", "content": "Is R03 at 4.5?"}]
+    body = {"model": "small", "messages": messages}
+    asked = judge.Asked(body, json.dumps(body).encode(), 0, {}, 1)
+    assert asked.prompt == "writer"
+    assert judge.right_text(asked).startswith("The answer is 4.5. See `R03`. This is draft D-")

@@ -73,7 +73,8 @@ class Settlement(models.Model):
 
 
 class Release(models.Model):
-    """A sealed, numbered gold set. The database refuses to change or remove it, and its items.
+    """A sealed, numbered gold set. The database refuses to change or remove it, and its items. One by the rule `jury`
+    has the labels of models, and is nobody's gold but theirs (`made_by`).
 
     `content_hash` is over what `releasing.py` says of items, labels, rule and protocol; `manifest` is the text of
     release.json, with what lies outside the hash: number, time, people, agreement. One that was imported keeps the
@@ -83,6 +84,7 @@ class Release(models.Model):
         MAJORITY = "majority", _("majority")
         CONSENSUS = "consensus", _("consensus")
         REVIEWED = "reviewed", _("reviewed")
+        JURY = "jury", _("jury of models")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="releases")
     number = models.PositiveIntegerField()
@@ -99,23 +101,30 @@ class Release(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="release_number_once"),
             models.CheckConstraint(
-                condition=Q(rule__in=["majority", "consensus", "reviewed"]), name="release_rule_known"
+                condition=Q(rule__in=["majority", "consensus", "reviewed", "jury"]), name="release_rule_known"
             ),
         ]
 
     def __str__(self):
         return f"release {self.number} of {self.project_id}"
 
+    @property
+    def made_by(self) -> str:
+        """Whose labels they are: `people`, or a `jury` of models."""
+        return "jury" if self.rule == self.Rule.JURY else "people"
+
 
 class ReleaseItem(models.Model):
     """An item of a release with the label it ended with; None where the votes made none. `item_hash` is of what was
-    judged, so that the item is found again elsewhere; `rests_on` names the labels behind it by public codes."""
+    judged, so that the item is found again elsewhere; `rests_on` names the labels behind it by public codes, or in
+    a release by a jury the runs of its jurors."""
 
     class How(models.TextChoices):
         MAJORITY = "majority", _("majority")
         CONSENSUS = "consensus", _("consensus")
         REVIEWER = "reviewer", _("reviewer")
         UNRESOLVED = "unresolved", _("unresolved")
+        JURY = "jury", _("jury of models")
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="items")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="release_items")
@@ -131,7 +140,8 @@ class ReleaseItem(models.Model):
             models.UniqueConstraint(fields=["release", "item"], name="release_item_once"),
             models.UniqueConstraint(fields=["release", "position"], name="release_position_once"),
             models.CheckConstraint(
-                condition=Q(how__in=["majority", "consensus", "reviewer", "unresolved"]), name="release_item_how_known"
+                condition=Q(how__in=["majority", "consensus", "reviewer", "unresolved", "jury"]),
+                name="release_item_how_known",
             ),
             models.CheckConstraint(
                 condition=Q(how="unresolved", label__isnull=True) | (~Q(how="unresolved") & Q(label__isnull=False)),

@@ -18,6 +18,9 @@ RULES = {
         "consensus: a label only where all annotators agree; the other items are unresolved. It rests on votes alone."
     ),
     "reviewed": gettext_noop("reviewed: what a reviewer settled where one did, else the majority of the votes."),
+    "jury": gettext_noop(
+        "jury: what the jurors that agree with each other say; the other items are unresolved. It rests on no vote."
+    ),
 }
 FIGURES = {
     "percent_agreement": gettext_noop("percent agreement (item mean)"),
@@ -44,22 +47,42 @@ def data_card(
 ) -> str:
     """`measure_titles` are the message ids of the kind's measures, by their names."""
     parts = (
-        heading(manifest, translate, language),
-        what_it_holds(manifest, translate),
-        who_made_it(manifest, translate),
-        how_it_was_made(manifest, translate),
-        how_far_they_agree(manifest, translate, measure_titles),
-        what_is_not_in_it(manifest, translate),
-        how_to_check(manifest, translate),
+        by_a_jury(manifest, translate, language)
+        if "provenance" in manifest
+        else by_people(manifest, translate, language, measure_titles)
     )
-    return "\n".join("\n".join(part) + "\n" for part in parts)
+    return "\n".join("\n".join(part) + "\n" for part in (*parts, how_to_check(manifest, translate)))
+
+
+def by_people(
+    manifest: Mapping[str, Any], translate: Translate, language: str, measure_titles: Mapping[str, str]
+) -> Iterator[Iterator[str]]:
+    yield heading(manifest, translate, language)
+    yield what_it_holds(manifest, translate)
+    yield who_made_it(manifest, translate)
+    yield how_it_was_made(manifest, translate)
+    yield how_far_they_agree(manifest, translate, measure_titles)
+    yield what_is_not_in_it(manifest, translate)
+
+
+def by_a_jury(manifest: Mapping[str, Any], translate: Translate, language: str) -> Iterator[Iterator[str]]:
+    """Says before all else that the labels are of models."""
+    yield jury_heading(manifest, translate, language)
+    yield what_jury_settled(manifest, translate)
+    yield which_jury(manifest, translate)
+    yield how_jury_made_it(manifest, translate)
+    yield what_jury_left_out(manifest, translate)
+
+
+def title_line(manifest: Mapping[str, Any], translate: Translate, language: str) -> str:
+    title = plain(manifest["project"]["title_zh" if language == "zh" else "title_en"])
+    place = {"title": title, "number": manifest["number"]}
+    return "# " + translate(gettext_noop("%(title)s, release %(number)s: data card")) % place
 
 
 def heading(manifest: Mapping[str, Any], translate: Translate, language: str) -> Iterator[str]:
     project = manifest["project"]
-    title = plain(project["title_zh" if language == "zh" else "title_en"])
-    place = {"title": title, "number": manifest["number"]}
-    yield "# " + translate(gettext_noop("%(title)s, release %(number)s: data card")) % place
+    yield title_line(manifest, translate, language)
     yield ""
     if project["is_synthetic"]:
         yield "**" + translate(gettext_noop("The labels are synthetic. They say nothing about people.")) + "**"
@@ -193,6 +216,79 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 def objects(value: Any) -> Sequence[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def jury_heading(manifest: Mapping[str, Any], translate: Translate, language: str) -> Iterator[str]:
+    yield title_line(manifest, translate, language)
+    yield ""
+    words = gettext_noop("The labels are of models and not of people. No person gave, checked or settled any of them.")
+    yield "**" + translate(words) + "**"
+    if manifest["project"]["is_synthetic"]:
+        yield ""
+        yield translate(gettext_noop("The project is synthetic."))
+
+
+def what_jury_settled(manifest: Mapping[str, Any], translate: Translate) -> Iterator[str]:
+    outcomes = manifest["provenance"]["outcomes"]
+    yield "## " + translate(gettext_noop("What it holds"))
+    yield ""
+    said = (
+        (gettext_noop("Kind of question: %(it)s"), f"`{manifest['content']['kind']}`"),
+        (gettext_noop("Items: %(it)s"), manifest["counts"]["n_items"]),
+        (gettext_noop("with a set that the jurors agree on: %(it)s"), outcomes["retained"]),
+        (gettext_noop("empty, as the jurors agree: %(it)s"), outcomes["empty"]),
+        (gettext_noop("unresolved, as the jurors do not agree: %(it)s"), outcomes["no_agreement"]),
+        (gettext_noop("unresolved, as too few jurors said something: %(it)s"), outcomes["too_few_covered"]),
+        (gettext_noop("Labels of annotators it rests on: %(it)s"), manifest["counts"]["n_labels"]),
+        (gettext_noop("Languages of the project: %(it)s"), plain(", ".join(manifest["project"]["languages"]))),
+    )
+    yield from (f"- {translate(words) % {'it': it}}" for words, it in said)
+
+
+def which_jury(manifest: Mapping[str, Any], translate: Translate) -> Iterator[str]:
+    yield "## " + translate(gettext_noop("Who made it"))
+    yield ""
+    jury = manifest["provenance"]
+    words = gettext_noop(
+        "A jury of models: run %(run)s of the judge %(judge)s, version %(version)s; settings %(hash)s."
+    )
+    yield translate(words) % said_of_run(jury)
+    yield ""
+    for one in jury["jurors"]:
+        words = gettext_noop(
+            "Run %(run)s of the judge %(judge)s, version %(version)s: model %(model)s; settings %(hash)s"
+        )
+        line = "- " + translate(words) % {**said_of_run(one), "model": plain(one["model"])}
+        prompts = ", ".join(f"`{each['key']} {each['language']} {each['number']}`" for each in one["prompts"])
+        yield line + ("; " + translate(gettext_noop("prompts %(it)s")) % {"it": prompts} if prompts else "")
+
+
+def said_of_run(one: Mapping[str, Any]) -> dict[str, Any]:
+    names = {name: plain(one[name]) for name in ("judge", "version")}
+    return {"run": one["run"], **names, "hash": f"`{one['settings_hash']}`"}
+
+
+def how_jury_made_it(manifest: Mapping[str, Any], translate: Translate) -> Iterator[str]:
+    yield "## " + translate(gettext_noop("How it was made"))
+    yield ""
+    yield "- " + translate(gettext_noop("Rule: %(it)s")) % {"it": translate(RULES[manifest["content"]["rule"]])}
+    yield "- " + translate(gettext_noop("Phase: the main phase; practice and pilot are not in it."))
+    number = {"number": manifest["protocol"]["number"], "hash": f"`{manifest['content']['protocol_hash']}`"}
+    yield "- " + translate(gettext_noop("Protocol %(number)s; SHA-256 of guideline and labels: %(hash)s")) % number
+    yield "- " + translate(gettext_noop("Sealed at: %(it)s")) % {"it": manifest["sealed_at"]}
+
+
+def what_jury_left_out(manifest: Mapping[str, Any], translate: Translate) -> Iterator[str]:
+    losses = manifest["import"]
+    yield "## " + translate(gettext_noop("What is not in it, and why"))
+    yield ""
+    said = (
+        (gettext_noop("Items of the main phase that the jury did not judge: %(n)s"), manifest["left_out"]["no_label"]),
+        (gettext_noop("Records of trace files that were skipped at import: %(n)s"), losses["records_skipped"]),
+        (gettext_noop("Characters U+0000 shown as U+2400 at import: %(n)s"), losses["replaced_nul"]),
+    )
+    yield from (f"- {translate(words) % {'n': n}}" for words, n in said)
+    yield "- " + translate(gettext_noop("Labels of people, practice, pilot and known answers are never in it."))
 
 
 def what_is_not_in_it(manifest: Mapping[str, Any], translate: Translate) -> Iterator[str]:

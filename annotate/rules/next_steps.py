@@ -33,17 +33,35 @@ class Step:
     params: Mapping[str, int] = field(default_factory=dict)
 
 
-def next_steps(phases: Sequence[PhaseCounts], *, open_phase: str, n_annotators: int) -> list[Step]:
-    """What a study needs, in the order in which one does it; what does not apply is left out."""
+BRING_IN = {
+    "imported": (
+        "bring_in",
+        gettext_noop("Bring in traces. Items so far: practice %(practice)s, pilot %(pilot)s, main phase %(main)s."),
+    ),
+    "published": (
+        "publish_in",
+        gettext_noop(
+            "Publish items into it from a project of replies. Items so far: practice %(practice)s, pilot %(pilot)s, "
+            "main phase %(main)s."
+        ),
+    ),
+    "drawn": (
+        "draw_pairs",
+        gettext_noop("Publish texts into it from a project of replies, then draw the pairs. Texts to read: %(main)s."),
+    ),
+}
+"""By where items come from: the code and the words of the first step."""
+
+
+def next_steps(
+    phases: Sequence[PhaseCounts], *, open_phase: str, n_annotators: int, items_are: str = "imported"
+) -> list[Step]:
+    """What a study needs, in the order in which one does it; what does not apply is left out. `items_are` says where
+    items come from (BRING_IN)."""
     practice, pilot, main = phases
-    steps = [
-        Step(
-            "bring_in",
-            gettext_noop("Bring in traces. Items so far: practice %(practice)s, pilot %(pilot)s, main phase %(main)s."),
-            main.n_items > 0,
-            {"practice": practice.n_items, "pilot": pilot.n_items, "main": main.n_items},
-        )
-    ]
+    code, words = BRING_IN[items_are]
+    n_items = {"practice": practice.n_items, "pilot": pilot.n_items, "main": main.n_items}
+    steps = [Step(code, words, main.n_items > 0, n_items)]
     if practice.n_items:
         steps.append(
             Step(

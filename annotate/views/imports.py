@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate import lead_queries, uploading
 from annotate.errors import NotYours, Refused
 from annotate.import_forms import UploadForm
+from annotate.kinds.registry import kind_of
 from annotate.models import ImportBatch, Project, Work
 from annotate.traces import kept
 from annotate.traces.base import Problem
@@ -41,6 +42,7 @@ def listed(project: Project, form: UploadForm, page: int = 1) -> dict[str, objec
         "project": project,
         "title": title_of(project),
         "form": form,
+        "is_published": kind_of(project.kind).ask is not None,
         "max_bytes": settings.UPLOAD_MAX_BYTES,
         "imports": imports[:N_IMPORTS],
         "newer": page - 1 if page > 1 else None,

@@ -69,7 +69,9 @@ def overview(project: Project) -> dict[str, object]:
     phases = lead_queries.phase_counts(project)
     members = lead_queries.people_and_given(project)
     n_annotators = sum(assigning.labels_in(member, project) for member, _ in members)
-    steps = next_steps(phases, open_phase=project.open_phase, n_annotators=n_annotators)
+    steps = next_steps(
+        phases, open_phase=project.open_phase, n_annotators=n_annotators, items_are=where_items_come_from(project)
+    )
     return {
         "project": project,
         "title": title_of(project),
@@ -81,6 +83,12 @@ def overview(project: Project) -> dict[str, object]:
         "problems": lead_queries.problem_reports(project),
         "pool": pool_of(project),
     }
+
+
+def where_items_come_from(project: Project) -> str:
+    if kind_of(project.kind).ask is not None:
+        return "published"
+    return "drawn" if project.assigning == Assigning.PAIRS else "imported"
 
 
 def pool_of(project: Project) -> dict[str, object] | None:

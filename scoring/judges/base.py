@@ -51,13 +51,20 @@ class Ask:
     step: str
     attempt: int
     prompt: str
-    """Key of the prompt, such as `reader.questions`."""
+    """Key of the prompt, such as `reader.questions`; empty where `messages` are all that is said."""
     language: str
     """`en` or `zh`: which text of the prompt."""
     values: Mapping[str, str]
     """By placeholder; judged texts among them are delimited when the prompt is put together."""
     schema: Mapping[str, Any]
-    """JSON schema of the answer, for endpoints that know it."""
+    """JSON schema of the answer, for endpoints that know it; empty where a text is asked for."""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """A chat in OpenAI form that is sent as it is; the prompt, if there is one, comes behind it as a user message."""
+    also: str = ""
+    """Key of a prompt whose text is put behind that of the system message, or is the system message where there is
+    none."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Tools in OpenAI form that the request declares and forbids to call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class Answer:
     """The output limit ended it."""
     refused: bool = False
     """The endpoint said that the model refused."""
+    is_tool_call: bool = False
+    """The model called a tool in place of saying something, or beside it."""
 
 
 class SettingsError(ValueError):
@@ -114,14 +123,81 @@ def unknown_setting(name: str, known: tuple[str, ...]) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """A setting of a judge's own as a page asks for it: by a choice of values, a whole number, or yes and no. Titles
-    and hints are message ids; what is left empty is as the judge has it."""
+    """A setting of a judge's own as a page asks for it: by a choice of values, a whole number or several, or yes and
+    no. Titles and hints are message ids; what is left empty is as the judge has it."""
 
     name: str
     title: str
-    kind: Literal["choice", "whole", "truth"]
+    kind: Literal["choice", "whole", "wholes", "truth"]
     choices: tuple[tuple[str, str], ...] = ()
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The earlier run whose findings a judge builds on: its view gets as `earlier` the values of what that run found
+    of the same item, sample 0."""
+
+    setting: str
+    """Name of the setting that holds the number of the run."""
+    judge: str
+    """Name of the judge whose run it has to be."""
+    missing: str
+    """What is said of an item of which that run found nothing; a message id."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that the earlier run has to have."""
+    several: int = 0
+    """Of so many runs: the setting holds their numbers, `earlier` is what each found in their order, None where it is
+    nothing that can be read, and the items are those that one of them was to judge."""
+    alike: tuple[str, ...] = ()
+    """Settings in which several runs have to be equal. No two of them may have all settings equal."""
+
+
+Materials = Literal["guideline", "examples", "gold", "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A whole item with the label it was sealed with."""
+
+    number: int
+    area: str
+    trace: Trace
+    label: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a judge is given beside the trace, as far as it `takes` it, by the numbers in its settings."""
+
+    area: str = ""
+    """Of the trace: its domain."""
+    guideline: Mapping[str, str] = field(default_factory=dict)
+    """By language, of the protocol in the setting `protocol`."""
+    examples: tuple[Example, ...] = ()
+    """Items of the setting `examples`, from the release in the setting `release`."""
+    gold: Mapping[str, Any] | None = None
+    """The label of this item in that release; None where it has none."""
+    plan: tuple[Mapping[str, Any], ...] | None = None
+    """The calls that the task needs, as the source says; None where it does not."""
+
+
+def run_number(given: Mapping[str, Any], name: str) -> int | None:
+    """A setting that names an earlier run by its number; None where it is not set. Raises SettingsError."""
+    number = given.get(name)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 2**31):
+        raise SettingsError(no_such_run(name))
+    return number
+
+
+def no_such_run(name: str) -> Problem:
+    return Problem(
+        code="no_such_run",
+        field=name,
+        pointer=f"/{name}",
+        expected=gettext_noop("The number of an earlier run of this project that this judge can build on."),
+        remedy=gettext_noop("Name one of the judge whose findings are needed, once it is through."),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +211,8 @@ class JudgeSpec:
     version: str
     kinds: tuple[str, ...]
     """Names of the task kinds whose items it judges."""
-    view: View
+    view: Callable[..., Any]
+    """A View; of a judge that `reads` an earlier run or `takes` material one that takes these too."""
     step: Callable[..., Ask | Finding]
     """What it says of one view under complete settings: `step(view, settings)`. Of a judge that asks it is
     `step(view, settings, answers)` with the answers so far in order, and may be the next question; after MOST_ATTEMPTS
@@ -152,11 +229,25 @@ class JudgeSpec:
     """Whether it asks a model. Its settings then name the endpoint as `read_endpoint` has it."""
     prompts: tuple[str, ...] = ()
     """Keys of the prompts it uses."""
+    works_on: Literal["items", "points"] = "items"
+    """Whether it judges the items of phases, or writes for chosen reply points and for nothing else."""
     usual_calls: float = 1.0
     """About so many calls a judgment, for the estimate of a first run."""
     gives_labels: bool = True
     """Whether its findings are labels of the kind. Runs of one that gives none stand beside nobody on the agreement
     page."""
+    gives_labels_under: Callable[[Mapping[str, Any]], bool] = lambda settings: True
+    """Of a judge that gives labels: whether it does under these settings."""
+    brings: bool = False
+    """Whether what it says was said elsewhere and comes with the run, item by item; its view then takes `said` too,
+    None of an item of which nothing was said. Nobody starts it without."""
+    reads: Reads | None = None
+    """The earlier run it builds on; its view then takes `earlier` too."""
+    takes: tuple[Materials, ...] = ()
+    """What it is given beside the trace; its view then takes `material` too. With `gold` it judges only items that the
+    release has a label of, with `examples` none that is shown as one, unless `judge_examples` is set."""
+    has_something: Callable[[Mapping[str, Any]], bool] = lambda gold: True
+    """Of a judge that takes gold: whether there is anything to ask about a label."""
 
 
 ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")

@@ -24,6 +24,19 @@ PLACEHOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "reader.questions": (MARK, "files", "conversation", "reply"),
         "reader.answers": (MARK, "text", "questions"),
         "checker": (MARK, "record", "reply"),
+        "classifier": (MARK, "question", "span", "type", "window"),
+        "writer.notice": (),
+        "writer.requirements": (),
+        "writer.separate": (MARK, "files", "conversation", "request", "work"),
+        "writer.separate_requirements": (MARK, "files", "conversation", "request", "work"),
+        "writer.facts": (),
+        "rewriter": (MARK, "record", "request", "message"),
+        "detector.system": (MARK, "policy"),
+        "stepcls": (MARK, "domain", "examples", "plan", "trajectory", "step", "evidence"),
+        "evidenceret": (MARK, "domain", "examples", "plan", "trajectory", "step", "steps", "evidence"),
+        "stepdet": (MARK, "domain", "examples", "plan", "trajectory", "steps", "evidence"),
+        "juror.system": (MARK, "guideline", "policy"),
+        "juror": (MARK, "domain", "examples", "trajectory", "steps", "evidence"),
     }
 )
 """What each prompt has to have in it, by key, and may have at all."""

@@ -4,9 +4,11 @@ skipped."""
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from scoring.judges.base import JudgeSpec
 
@@ -36,10 +38,11 @@ def judges_for(kind_name: str) -> tuple[JudgeSpec, ...]:
     return tuple(judge for _, judge in sorted(all_judges().items()) if kind_name in judge.kinds)
 
 
-def gives_labels(name: str) -> bool:
-    """Whether the verdicts of a judge are labels; yes for one that this version has no more."""
+def gives_labels(name: str, settings: Mapping[str, Any] | None = None) -> bool:
+    """Whether the verdicts of a judge are labels, under settings where these are said; yes for one that this version
+    has no more."""
     judge = all_judges().get(name)
-    return judge is None or judge.gives_labels
+    return judge is None or (judge.gives_labels and (settings is None or judge.gives_labels_under(settings)))
 
 
 def register(judge: JudgeSpec) -> None:

@@ -35,6 +35,7 @@ PARAMETERS = (
         allowed=("wrong", "left_out"),
     ),
     Parameter("score_exemplars", "truth", False, "score trajectories that were shown as examples", "B-10"),
+    Parameter("jury_gold", "truth", False, "what the jury agreed on is gold where experts ended nothing"),
     Parameter("length_bins", "text", "8-30,31-53,54-76,77-99,100-122", "bins of n_steps, both ends inside"),
     Parameter("agreeing_jurors", "whole", 2, "jurors whose sets must be equal", least=2, most=99),
     Parameter("cluster", "text", "task", "what is resampled", allowed=("task", "trajectory")),

@@ -12,6 +12,7 @@ import numpy as np
 
 from annotate.traces.base import gettext_noop
 from scoring.methods.records import Record, Records
+from scoring.methods.redundancy_schema import JURY
 from scoring.methods.tables import BadSetting, By, Said, Words
 from scoring.stats.groups import Triplet, triplet
 from scoring.stats.statistic import Mask
@@ -47,8 +48,9 @@ class Study:
     @classmethod
     def of(cls, records: Records, settings: Mapping[str, Any]) -> Study:
         trajectories = {one["id"]: one for one in records["trajectory"]}
-        gold = {one["trajectory"]: triplets(one["steps"]) for one in records["gold"]}
-        by_jury = frozenset(one["trajectory"] for one in records["gold"] if one["provenance"] == "jury")
+        given = [one for one in records["gold"] if settings["jury_gold"] or one["provenance"] != JURY]
+        gold = {one["trajectory"]: triplets(one["steps"]) for one in given}
+        by_jury = frozenset(one["trajectory"] for one in given if one["provenance"] == JURY)
         pool = tuple(name for name, one in trajectories.items() if name in gold and not one["state"])
         scored = tuple(
             name for name in pool if settings["score_exemplars"] or not trajectories[name]["exemplar"]

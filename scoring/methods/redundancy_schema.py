@@ -12,7 +12,7 @@ from scoring.methods.records import Field, RecordType, Schema, Wrong
 TYPES = ("ABN", "DUP", "INC", "EXP")
 NONE_SERVES = -1
 """As the whole evidence: no other step of the run serves."""
-PROVENANCES = ("experts", "jury")
+PROVENANCES = EXPERTS, JURY = ("experts", "jury")
 SHOWN = ("shown", "left_off")
 DECISIONS = ("keep", "change", "reject")
 
@@ -110,7 +110,7 @@ SCHEMA = Schema(
             (
                 TRAJECTORY_ID,
                 Field("steps", "objects", "the triplets", inside=TRIPLET),
-                Field("provenance", "text", "whose they are; experts where absent", False, allowed=PROVENANCES),
+                Field("provenance", "text", "who it is from; experts where absent", False, allowed=PROVENANCES),
             ),
             key=("trajectory",),
             checks=(_set_of_steps,),

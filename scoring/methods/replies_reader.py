@@ -73,12 +73,17 @@ def reader_plans(replies: Texts) -> Iterator[Plan]:
         [*verdict_rows(replies), *without_quotes(replies)],
     )
     yield Plan("gaps", gettext_noop("Information gaps"), gap_rows(replies))
-    if any(one.gaps for one in replies.all):
+    if has_categories(replies):
         yield Plan("categories", gettext_noop("Categories of gaps"), category_rows(replies))
         yield Plan("origins", gettext_noop("Where coined labels came up first"), origin_rows(replies))
     for what, (title, value) in BREAK_DOWNS.items():
         rows = [row for by, part in parts(replies, what, value) for row in verdict_rows(part, by)]
         yield Plan(f"reader_by_{what.replace(' ', '_')}", title, rows)
+
+
+def has_categories(texts: Texts) -> bool:
+    """Whether any gap was put into one; without a classifier there is nothing to count, and no share is 0."""
+    return any(gap["category"] is not None for one in texts.all for gap in one.gaps)
 
 
 def parts(texts: Texts, what: str, value: Callable[[Text], Any]) -> Iterator[tuple[By, Texts]]:
@@ -120,7 +125,7 @@ def verdict_rows(texts: Texts, by: By = ()) -> list[Asked | Row]:
             by,
         )
     )
-    if any(one.gaps for one in texts.all):
+    if has_categories(texts):
         rows += category_shares(texts, by)
     return rows
 

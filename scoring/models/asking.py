@@ -60,7 +60,9 @@ class Call(models.Model):
     latency_ms = models.PositiveIntegerField(null=True, blank=True)
     cut = models.BooleanField(default=False)
     refused = models.BooleanField(default=False)
-    prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="calls")
+    is_tool_call = models.BooleanField(default=False)
+    prompt = models.ForeignKey(Prompt, null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    """None where a judge sends a chat without any text of its own."""
     copied_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="copies")
     """The call whose recorded answer this one uses again: nothing was sent."""
     request_hash = models.CharField(max_length=64, db_index=True)

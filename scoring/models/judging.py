@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from annotate.models import Item, Person, Project, WorkGroup
 from scoring.models.endpoint import Endpoint
+from scoring.models.points import Points
 
 
 class Judge(models.Model):
@@ -39,6 +40,8 @@ class Run(models.Model):
     group = models.OneToOneField(WorkGroup, on_delete=models.PROTECT, related_name="run")
     person = models.ForeignKey(Person, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
     endpoint = models.ForeignKey(Endpoint, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    points = models.ForeignKey(Points, null=True, blank=True, on_delete=models.PROTECT, related_name="runs")
+    """The replies that it was started over, in place of phases."""
     is_proof = models.BooleanField(default=False)
     """As its endpoint was when it started: a proof of the wire, whose verdicts are shown as such and in no report."""
     prompts = models.JSONField(default=dict, blank=True)

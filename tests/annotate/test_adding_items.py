@@ -33,7 +33,8 @@ def trace(id_="t1", reply="Run r7 is done.", **values):
 
 
 def add(cast, *traces):
-    return add_items(project=cast.project, source="gaps of study", traces=traces, by=cast.lea.person, now=timezone.now())
+    by, now = cast.lea.person, timezone.now()
+    return add_items(project=cast.project, source="gaps of study", traces=traces, by=by, now=now)
 
 
 def plan(cast):

@@ -91,3 +91,12 @@ def test_the_lead_sees_the_question_too(client, cast):
     client.force_login(cast.lea.person)
     address = reverse("annotate:preview_item", args=[cast.project.slug, Item.objects.get().pk])
     assert "Which run is" in client.get(address).content.decode()
+
+
+def test_a_lead_is_told_where_items_come_from(client, cast):
+    client.force_login(cast.lea.person)
+    imports = client.get(reverse("annotate:list_imports", args=[cast.project.slug])).content.decode()
+    assert "published from a project of replies" in imports
+    assert 'type="file"' not in imports
+    overview = client.get(reverse("annotate:show_project", args=[cast.project.slug])).content.decode()
+    assert "Upload traces" not in overview

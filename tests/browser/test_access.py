@@ -25,7 +25,7 @@ LED = (
     *("show_project", "list_imports", "show_import", "list_items", "preview_item", "list_practice", "answer_practice"),
     *("show_rounds", "list_gaps", "show_subsets", "show_pairs"),
     *("show_protocols", "new_protocol", "show_people", "show_events", "edit_project", "new_project", "show_agreement"),
-    *("list_releases", "show_release", "list_runs", "show_run", "plan_run"),
+    *("list_releases", "show_release", "list_runs", "show_run", "plan_run", "show_publishing", "list_points"),
     *("list_endpoints", "new_endpoint", "show_endpoint", "list_questions"),
     *("list_prompts", "write_prompt", "show_prompt", "show_trial"),
     *("list_compared_items", "show_item", "show_reading", "show_method_report"),
@@ -38,8 +38,10 @@ ACTIONS = {
     *("pause_member", "resume_member", "set_languages", "upload_traces", "try_import_again", "give_back"),
     *("store_settlement", "send_item_back", "close_project", "draw_subsets", "draw_pairs", "bring_known"),
     *("post_in_thread", "report_gap", "open_round", "close_round", "set_pass_rule", "set_overlap_rule"),
-    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release"),
-    *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial"),
+    *("publish_gaps", "publish_texts"),
+    *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release", "seal_jury"),
+    "bring_predictions",
+    *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial", "choose_points"),
     "flag_question",
 }
 """What only takes posts and has no page of its own."""

@@ -29,7 +29,8 @@ SCORING_BELOW_SERVICES = tuple(
         *("stats", "methods", "judges", "tools", "models", "errors"),
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
-        *("prompt_queries", "asking", "call_queries", "redundancy_queries", "redundancy_records"),
+        *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
+        *("gap_queries", "material_queries", "jury_queries"),
         *("prediction_matches", "prediction_queries"),
     )
 )
@@ -40,12 +41,13 @@ ANNOTATE_SERVICES = (
     *("tokens", "rounds", "qualifying", "pools", "subsets", "pairing", "known_files"),
 )
 SCORING_SERVICES = (
-    *("running", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
+    *("jury_sealing", "predicting"),
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
     "predictions",
-    "prompting",
+    *("prompting", "pointing"),
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
 )
@@ -133,7 +135,7 @@ ROWS = (
     Row(
         "scoring/judges/ or scoring/tools/",
         ("scoring/judges/*", "scoring/tools/*"),
-        (*TEXTS, "annotate.kinds", OWN),
+        (*TEXTS, "annotate.kinds", "scoring.methods", "scoring.stats", OWN),
         ("annotate.kinds.registry", "annotate.kinds.*.kind", "annotate.kinds.*.form"),
     ),
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
@@ -165,9 +167,11 @@ ROWS = (
         "scoring/models/ or scoring/queries.py",
         (
             *("scoring/models/*", "scoring/reply_queries.py", "scoring/redundancy_queries.py"),
+            *("scoring/gap_queries.py", "scoring/jury_queries.py"),
             "scoring/prediction_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
+            *("scoring/point_queries.py", "scoring/material_queries.py"),
         ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
@@ -234,7 +238,8 @@ ROWS = (
             *files("scoring", ("release_views", "release_api", "run_views", "run_forms", "run_api", "overlap_api")),
             *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
-            *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views")),
+            *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views", "publishing_views")),
+            *files("scoring", ("point_views", "point_api", "predicting_views")),
             *files("scoring", ("prediction_views", "prediction_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),

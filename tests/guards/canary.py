@@ -191,12 +191,19 @@ def who_practised(row, viewer):
 def who_reads_the_message(row, viewer):
     """Up to the reply, and the reply itself unless another text stands in its place."""
     items = viewer.items_of(row.trace_id)
+    if asks_of_its_own(row.trace):
+        return False
     is_seen = row.seen_by == "requester" or is_shown_whole(row.trace)
     return is_seen and any(row.index < item.anchor + (item.text is None) for item in items)
 
 
 def is_shown_whole(row):
     return kind_of(row.project.kind).shows == "whole"
+
+
+def asks_of_its_own(row):
+    """Of a kind whose items show a question and a text, and nothing of a trace."""
+    return kind_of(row.project.kind).shows == "text"
 
 
 def who_reads_the_call(row, viewer):
@@ -208,7 +215,13 @@ def who_is_asked_about_suggestions(row, viewer):
     return is_shown_whole(row) and row in viewer.items_of(row.trace_id)
 
 
+def who_reads_the_question(row, viewer):
+    return asks_of_its_own(row) and row in viewer.items_of(row.trace_id)
+
+
 def who_reads_the_file(row, viewer):
+    if asks_of_its_own(row.trace):
+        return False
     return any(row.available_from < item.anchor for item in viewer.items_of(row.trace_id))
 
 
@@ -258,6 +271,7 @@ STRUCTURAL_FIELDS = {
     "Prompt.language": "a language code",
     "Prompt.examples": "numbers of items",
     "Trial.items": "numbers of items",
+    "Points.items": "numbers of items, their classes and places",
 }
 
 
@@ -283,6 +297,8 @@ def schema_of(new, row):
 def label_of(new, row):
     if is_shown_whole(getattr(row, "item", None) or row.assignment.item):
         return {"outcome": "none", "steps": [], "decisions": [], "note": new()}
+    if asks_of_its_own(getattr(row, "item", None) or row.assignment.item):
+        return {"category": "coined", "comment": new()}
     if is_own_question(row):
         return answer_of(new)
     span = {"start": 0, "end": 4, "type": "definition", "quote": new()}
@@ -313,6 +329,9 @@ def draft_of(new, row):
     """A draft on top of the answer that stands, or of none."""
     if row.draft is None:
         return None
+    if asks_of_its_own(row.item):
+        fields = {"category": "term", "comment": new()}
+        return {"number": row.annotations.count(), "draft_number": row.draft_number, "fields": fields, new(): new()}
     own = {"one.tone": "calm", "note.more": new()}
     fields = own if is_own_question(row) else {"label": "needs_information", "comment": new()}
     fields["spans"] = json.dumps(label_of(new, row)["spans"])
@@ -341,6 +360,12 @@ def suggestions_of(new, row):
     if not is_shown_whole(row):
         return anything(new, row)
     return [{"step": [2, 3], "type": "DUP", "evidence": [-1], "rules": ["error_keyword"], "keyword": new()}]
+
+
+def asked_of(new, row):
+    if not asks_of_its_own(row):
+        return anything(new, row)
+    return {"question": new(), "type": "reference", "start": 0, "end": 3, new(nobody): new(nobody)}
 
 
 def metadata_of(new, row):
@@ -398,6 +423,7 @@ PLANTS = {
     "Item.point": Plant("S3", nobody, where_it_is_set("point")),
     "Item.arm": Plant("S3", nobody),
     "Item.suggestions": Plant("S5", who_is_asked_about_suggestions, suggestions_of),
+    "Item.asked": Plant("-", who_reads_the_question, asked_of),
     "Item.origin": Plant("S5", nobody, anything),
     "PairsDraw.asked": Plant("S3", leads, lambda new, row: {"codes": [new()]}),
     "PairsDraw.collaborations": Plant("S3", nobody, lambda new, row: [{"points": [new()], "slots": [new()]}]),

@@ -140,10 +140,13 @@ AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("start_trial", "show_trial")},
     **{f"scoring:{name}": "leads" for name in ("list_runs", "start_run", "show_run", "pause_run", "resume_run")},
     "scoring:plan_run": "leads",
+    **{f"scoring:{name}": "leads" for name in ("show_publishing", "publish_gaps", "publish_texts")},
+    **dict.fromkeys(("scoring:list_points", "scoring:choose_points"), "leads"),
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
     **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
     **{f"scoring:{name}": "leads" for name in ("list_releases", "seal_release", "show_release", "release_file")},
+    **dict.fromkeys(("scoring:seal_jury", "scoring:bring_predictions"), "leads"),
     "annotate:show_entries": "whose assignment it is",
     "annotate:preview_entries": "leads",
     "annotate:settling_entries": "reviewers",
@@ -216,6 +219,7 @@ def values_of(world: World, argument: str) -> dict[str, str]:
             **{f"informed of {name}": row.public_id for name, row in world.again.items()},
             **{f"told of {name}": row.public_id for name, row in world.told.items()},
             **{f"{what} whole of ana": row.public_id for what, row in world.whole.items()},
+            **{f"{what} asked of ana": row.public_id for what, row in world.asked.items()},
             **{"absent": ABSENT, "long": "x" * 300, "other letters": "%C3%A9%F0%9F%99%82", "NUL": "a%00b"},
             **{"quotes": "'%20or%201=1", "number": "1"},
         },
@@ -442,6 +446,16 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "nothing": {},
         },
         "annotate:revoke_token": {"nothing": {}},
+        "scoring:publish_gaps": {
+            "a run": {"run": "3", "n": "5", "seed": "", "target": "nowhere"},
+            "wrong values": {"run": "x", "n": "\0", "seed": "x", "target": "\0"},
+            "nothing": {},
+        },
+        "scoring:publish_texts": {
+            "a run": {"runs": "3", "target": "nowhere"},
+            "wrong values": {"runs": "x", "target": "\0"},
+            "nothing": {},
+        },
         "scoring:start_run": {
             "a judge": {"judge": "lexical", "phases": "main"},
             "nobody": {"judge": "nobody", "phases": "main"},
@@ -458,6 +472,11 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         "scoring:write_prompt": {
             "a text": {"text": "{{mark}} {{files}} {{conversation}} {{reply}}", "examples": ""},
             "a text that is none": {"text": "{{reply}} {{replay}} \0", "examples": "x 999999 -1"},
+            "nothing": {},
+        },
+        "scoring:choose_points": {
+            "numbers": {"quota": "2", "n": "3", "seed": "5"},
+            "wrong values": {"quota": "x", "n": "0", "seed": "9" * 30},
             "nothing": {},
         },
         "scoring:start_trial": {
@@ -478,6 +497,12 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
             "a rule": {"rule": "majority", "protocol": "1"},
             "no rule": {"rule": "best"},
             "no protocol": {"rule": "majority", "protocol": "9" * 30},
+            "nothing": {},
+        },
+        "scoring:seal_jury": {"nothing": {}},
+        "scoring:bring_predictions": {
+            "no file": {"system": "s", "setting": "detection", "variant": "", "release": ""},
+            "wrong values": {"system": "\0", "setting": "x", "variant": "x" * 99, "release": "9" * 30},
             "nothing": {},
         },
         **api_bodies_of(world, key_of),
@@ -827,7 +852,8 @@ class Crawl:
             states = ("open", "submitted", "rewritten", "practised", "sent back")
             own = [*(f"{state} of {who}" for state in states), *reported]
             own += [f"informed of {who}", *([] if route.is_api else [f"told of {who}"])]
-            own += [] if route.is_api else [f"{what} whole of {who}" for what in ("waiting", "stored")]
+            shown = itertools.product(("waiting", "stored"), ("whole", "asked"))
+            own += [] if route.is_api else [f"{what} {how} of {who}" for what, how in shown]
             own += [f"withdrawn of {who}"] if who == "zoe" else []  # of the pool, whose place is gone
             return who != "gone" and what in own
         if audience == "who has the link":

@@ -172,13 +172,13 @@ def arms_in_a_column(patch):
 
 
 def note_in_the_title(patch):
-    title_of = joining.title_of
+    title_for = joining.title_for
 
-    def and_note(project):
-        notes = Invite.objects.filter(project=project).values_list("note", flat=True)
-        return f"{title_of(project)}: {' '.join(notes)}"
+    def and_note(invite):
+        notes = Invite.objects.filter(project=invite.project).values_list("note", flat=True)
+        return f"{title_for(invite)}: {' '.join(notes)}"
 
-    patch.setattr(joining, "title_of", and_note)
+    patch.setattr(joining, "title_for", and_note)
 
 
 LEAKS = (

@@ -102,6 +102,7 @@ class World:
     again: dict[str, Assignment]
     told: dict[str, Assignment]
     whole: dict[str, Assignment]
+    asked: dict[str, Assignment]
     posts: dict[str, Post]
     tokens: list[Token]
     net: Net
@@ -146,6 +147,7 @@ def make_world() -> World:
     )
     told = closed_and_told(members)
     whole = shown_whole()
+    asked = asked_of_their_own()
     PairsDraw.objects.create(project=ours, seed=5, drawn_at=factories.NOW)
     work = imports(ours, "ours") | imports(other, "other")
     in_another_state(assignments)
@@ -180,6 +182,7 @@ def make_world() -> World:
         again={name: Assignment.objects.get(pk=row.pk) for name, row in again.items()},
         told={name: Assignment.objects.get(pk=row.pk) for name, row in told.items()},
         whole={name: Assignment.objects.get(pk=row.pk) for name, row in whole.items()},
+        asked={name: Assignment.objects.get(pk=row.pk) for name, row in asked.items()},
         posts={name: Post.objects.get(pk=row.pk) for name, row in posts.items()},
         tokens=tokens,
         net=Net(tokens),
@@ -363,6 +366,23 @@ def shown_whole() -> dict[str, Assignment]:
     for item in items:
         factories.make_submitted(ben, item)
     rows = [factories.make_submitted(ana, items[0]), factories.make_assignment(ana, items[1])]
+    return dict(zip(("stored", "waiting"), rows, strict=True))
+
+
+def asked_of_their_own() -> dict[str, Assignment]:
+    """A project whose items ask a reader's question each: what ana has open there, with a draft, and has submitted; ben
+    has labelled the same items, and one that she does not have."""
+    project = factories.make_project(kind="gap")
+    factories.make_member(project, "lea", Role.LEAD)
+    ana, ben = (factories.make_member(project, name) for name in ("ana", "ben"))
+    trace = factories.make_trace(project, CONVERSATION, files=FILES)
+    items = [factories.make_item(trace=trace, reply=7, text="around the words", asked={}) for _ in range(3)]
+    for item in items:
+        factories.make_submitted(ben, item, label={"category": "term", "comment": ""})
+    rows = [
+        factories.make_submitted(ana, items[0], label={"category": "term", "comment": ""}),
+        given(ana, items[1], "open"),
+    ]
     return dict(zip(("stored", "waiting"), rows, strict=True))
 
 

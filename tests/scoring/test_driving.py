@@ -243,6 +243,24 @@ def test_samples_are_asked_for_by_themselves(cast, monkeypatch):
     assert Verdict.objects.filter(run=run).count() == 4
 
 
+@pytest.mark.parametrize(("seed", "seeds"), [(7, [7, 8, 9]), (None, [None, 1, 2])])
+def test_samples_differ_in_their_seeds_and_take_nothing_from_one_another(cast, monkeypatch, seed, seeds):
+    endpoint = make_endpoint(cast.project, concurrency=1, per_minute=100_000, seed=seed)
+    run = started(cast.project, endpoint, n_samples=3, items=[cast.items[0].pk])
+    driven(monkeypatch, Model())
+    calls = list(Call.objects.filter(run=run, step="first").order_by("sample"))
+    assert [call.request.pop("seed") for call in calls] == seeds
+    assert calls[0].request == calls[1].request == calls[2].request
+    assert len({call.request_hash for call in calls}) == 3
+    again = started(cast.project, endpoint, n_samples=3, items=[cast.items[0].pk])
+    assert not again.reuse
+    assert len(driven(monkeypatch, Model()).asked) == 6
+    single = started(cast.project, endpoint, items=[cast.items[0].pk])
+    driven(monkeypatch, Model())
+    copied = Call.objects.filter(run=single).values_list("copied_from__sample", flat=True)
+    assert set(copied) == {0}
+
+
 def test_pasted_answers_are_waited_for_and_the_run_goes_on_from_them(cast, monkeypatch):
     endpoint = make_endpoint(cast.project, provider="pasted", address="", concurrency=1)
     run = started(cast.project, endpoint)

@@ -284,7 +284,7 @@ def test_a_report_is_kept_until_something_has_come_since(cast, django_assert_num
     assert Report.objects.filter(kind="method").count() == 2
 
 
-KEPT_STATEMENTS = 7
+KEPT_STATEMENTS = 8
 
 
 def test_the_number_of_statements_does_not_grow_with_the_verdicts(cast, django_assert_num_queries):
@@ -308,7 +308,7 @@ def test_the_number_of_statements_does_not_grow_with_the_verdicts(cast, django_a
         shown(cast.project)
 
 
-NEW_STATEMENTS = 34
+NEW_STATEMENTS = 37
 
 
 def test_what_is_not_there_is_refused_by_name(cast):

@@ -150,7 +150,7 @@ def test_statements_of_the_page_do_not_grow(client, cast, django_assert_num_quer
         show(client, cast)
 
 
-STATEMENTS = 12
+STATEMENTS = 13
 
 
 def test_the_method_names_the_kind_it_is_of():

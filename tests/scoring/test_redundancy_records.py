@@ -67,6 +67,6 @@ def test_records_have_what_the_method_asks_for_and_nothing_else():
         {"record": "suggested", "trajectory": "1", "steps": [{**triplet, "rules": ["identical"]}]},
         {"record": "expert", "trajectory": "1", "expert": "e1", "round": 1, "informed": False, "steps": [triplet],
          "decisions": [{"step": [2, 3], "decision": "keep"}]},
-        {"record": "gold", "trajectory": "1", "steps": [triplet]},
+        {"record": "gold", "trajectory": "1", "provenance": "experts", "steps": [triplet]},
     ]  # fmt: skip
     assert len(records_of(found, SCHEMA)["expert"]) == 1

@@ -79,18 +79,29 @@ def grade(label: RedundancyLabel, known: RedundancyLabel) -> Grade:
 
 
 def from_finding(finding: Finding, schema: Schema) -> RedundancyLabel | None:
-    """The steps that a judge found, as triplets under `steps`; none of them is a label too. No label at all where
-    nobody could read the answer, or no person could have given it."""
+    """The steps that a judge found, as triplets under `steps`; none of them is a label too. Of a step that was found
+    several times with a confidence the surest one counts. No label at all where nobody could read the answer, or no
+    person could have given it."""
     if finding.unreadable is not None:
         return None
     steps: Any = finding.values.get("steps")
     if not isinstance(steps, list | tuple) or not all(isinstance(one, Mapping) for one in steps):
         return None
+    if any("confidence" in one for one in steps):
+        steps = surest(steps)
     named = [{name: as_list(one.get(name)) for name in ("step", "type", "evidence")} for one in steps]
     try:
         return parse({"outcome": STEPS if named else NONE, "steps": named, "decisions": []}, schema, None)
     except LabelError:
         return None
+
+
+def surest(steps: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One of each step; of equal confidences the first."""
+    found: dict[tuple[int, ...], Mapping[str, Any]] = {}
+    for one in sorted(steps, key=lambda one: -one["confidence"]):
+        found.setdefault(tuple(sorted(one["step"])), one)
+    return list(found.values())
 
 
 def as_list(value: Any) -> Any:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from annotate import exporting, release_queries
 from annotate.errors import Refused
 from annotate.management.said import SaidCommand, project_called
+from annotate.rules.release_shape import JURY
 from annotate.traces.base import Problem, gettext_noop
 
 
@@ -16,7 +17,9 @@ class Command(SaidCommand):
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("project")
-        parser.add_argument("--number", type=int, metavar="N", help="not the newest release")
+        parser.add_argument(
+            "--number", type=int, metavar="N", help="not the newest release of people's labels; a jury's is named so"
+        )
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that is new or empty")
         parser.add_argument("--method-file", metavar="NAME", help="labels in the form of the method, as DIR/NAME")
         parquet = parser.add_mutually_exclusive_group()
@@ -35,6 +38,7 @@ class Command(SaidCommand):
         return {
             "project": project,
             "number": release.number,
+            "made_by": release.made_by,
             "content_hash": release.content_hash,
             "folder": str(exported.folder),
             "files": [one.as_dict() for one in exported.files],
@@ -51,11 +55,14 @@ class Command(SaidCommand):
             exporting.write_method_file(release, name, out / name)
         except OSError as error:
             raise Refused(exporting.cannot_write(out, error)) from error
-        said = {"number": release.number, "content_hash": release.content_hash, "folder": str(out)}
-        return {"project": release.project.slug, **said, "files": [{"name": name, "rows": None}], "left_out": []}
+        said = {"number": release.number, "made_by": release.made_by, "content_hash": release.content_hash}
+        files = [{"name": name, "rows": None}]
+        return {"project": release.project.slug, **said, "folder": str(out), "files": files, "left_out": []}
 
     def words(self, result):
         yield gettext("Release %(number)s of %(project)s is in %(folder)s.") % result
+        if result["made_by"] == JURY:
+            yield gettext("The labels are of models and not of people.")
         for file in result["files"]:
             rows = "" if file["rows"] is None else gettext("%(n)s rows") % {"n": file["rows"]}
             yield f"  {file['name']:22} {rows}".rstrip()
@@ -66,6 +73,6 @@ def no_release(slug) -> Problem:
         code="unknown_release",
         field="number",
         expected=gettext_noop("There is no such release of %(slug)s."),
-        remedy=gettext_noop("Seal one first: seal_release PROJECT."),
+        remedy=gettext_noop("Seal one first: seal_release PROJECT. A jury's is named by its number."),
         params={"slug": slug},
     )

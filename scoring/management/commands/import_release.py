@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from annotate import releasing
 from annotate.management.said import SaidCommand, project_called
 from annotate.release_reading import FolderRefused
+from annotate.rules.release_shape import JURY
 
 
 class Command(SaidCommand):
@@ -27,6 +28,7 @@ class Command(SaidCommand):
         return {
             "project": found.slug,
             "number": done.release.number,
+            "made_by": done.release.made_by,
             "content_hash": done.release.content_hash,
             "n_items": done.release.n_items,
             "is_new": done.is_new,
@@ -35,6 +37,8 @@ class Command(SaidCommand):
         }
 
     def words(self, result):
+        if result["made_by"] == JURY:
+            yield gettext("The labels are of models and not of people.")
         if result["is_new"]:
             yield gettext("Imported as release %(number)s of %(project)s, with %(n_items)s items.") % result
         else:

@@ -1,5 +1,6 @@
 """`manage.py run_judge PROJECT JUDGE`: a run from its start to its end, here and in every worker there is."""
 
+import json
 import re
 import time
 from argparse import ArgumentTypeError
@@ -37,6 +38,17 @@ def version(word) -> tuple[str, str, int]:
     return found[1], found[2], int(found[3])
 
 
+def setting(word) -> tuple[str, object]:
+    """The type of an option: a setting of the judge's own, its value JSON or else the text it is."""
+    name, sign, value = word.partition("=")
+    if not name or not sign:
+        raise ArgumentTypeError(f"a setting is NAME=VALUE, such as condition=default, not {word!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
 class Command(SaidCommand):
     help = "Let a judge judge the items of a project; what it finds stands beside people's labels, for leads."
 
@@ -46,6 +58,15 @@ class Command(SaidCommand):
         parser.add_argument("judge", metavar="JUDGE", help=f"one of: {', '.join(sorted(all_judges()))}")
         parser.add_argument("--phase", action="append", choices=Phase.values, help="main without; may be given again")
         parser.add_argument("--samples", type=int, default=1, metavar="N", help="verdicts an item")
+        parser.add_argument("--points", type=int, metavar="N", help="the replies of these points, and no phases")
+        parser.add_argument(
+            "--set",
+            type=setting,
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a setting of the judge, its value JSON or text; may be given again",
+        )
         asking = parser.add_argument_group("judges that ask a model", "need an endpoint and a cap")
         asking.add_argument("--endpoint", metavar="NAME", help="the endpoint of the project that is asked")
         asking.add_argument("--cap-calls", type=int, metavar="N", help="most requests of the run")
@@ -65,6 +86,7 @@ class Command(SaidCommand):
     def act(self, *, project, judge, phase, samples, **options):
         found = project_called(project)
         chosen = {"person": None, "project": found, "judge": judge, "phases": phase or ["main"], "n_samples": samples}
+        chosen |= {"points": options["points"], "settings": dict(options["set"])}
         asks = judge_for(found, judge).asks
         if (asks and not options["json"]) or options["estimate"]:
             self.estimated = self.estimate(chosen, options)

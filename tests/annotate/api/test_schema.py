@@ -232,6 +232,7 @@ BODIES = {
         {"judge": "reader", "endpoint": "small", "cap_calls": 9, "cap_cost": 0.5},
         {"judge": "reader", "endpoint": "small"},
     ],
+    "choose_points": [{"quota": 2, "n": 3, "seed": 5}, {}, {"quota": 0}],
     "change_run": [{"state": "paused"}, {"state": "paused"}, {"state": "cancelled"}, {"state": "running"}],
     "seal_release": [{"rule": "consensus"}, {"rule": "best"}, {"protocol": 9}],
 }

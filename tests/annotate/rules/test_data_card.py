@@ -80,6 +80,51 @@ def test_every_sentence_is_asked_of_the_translator():
     assert re.findall(r"[A-Za-z]{3,}", re.sub(r"`[^`]*`|\d{4}-\S+", "", said)) == []
 
 
+def by_a_jury():
+    hashed = {"settings_hash": "d" * 64}
+    prompts = [{"key": "juror.find", "language": "en", "number": 2, "sha256": "c" * 64}]
+    jurors = [
+        {"run": run, "judge": "juror", "version": "1", **hashed, "model": f"m_{run}", "prompts": prompts[run - 1 :]}
+        for run in (1, 2, 3)
+    ]
+    outcomes = {"retained": 4, "empty": 3, "no_agreement": 2, "too_few_covered": 1}
+    jury = {"made_by": "jury", "run": 4, "judge": "jury", "version": "1", **hashed, "protocol": 2}
+    return {
+        "content": {"kind": "redundancy", "rule": "jury", "protocol_hash": "e" * 64},
+        **{"people": [], "rounds": [], "agreement": {}},
+        "provenance": {**jury, "jurors": jurors, "outcomes": outcomes},
+    }
+
+
+def test_the_card_of_a_jury_says_first_that_no_person_gave_the_labels_and_then_who_did():
+    said = card(**by_a_jury()).splitlines()
+    assert said[2] == "**The labels are of models and not of people. No person gave, checked or settled any of them.**"
+    hashed = f"`{'d' * 64}`"
+    for line in (
+        f"A jury of models: run 4 of the judge jury, version 1; settings {hashed}.",
+        rf"- Run 1 of the judge juror, version 1: model m\_1; settings {hashed}; prompts `juror.find en 2`",
+        rf"- Run 3 of the judge juror, version 1: model m\_3; settings {hashed}",
+        "- with a set that the jurors agree on: 4",
+        "- empty, as the jurors agree: 3",
+        "- unresolved, as the jurors do not agree: 2",
+        "- unresolved, as too few jurors said something: 1",
+    ):
+        assert line in said, line
+    assert not [line for line in said if "annotator" in line.lower() and ": 9" not in line]
+
+
+def test_a_synthetic_jurys_card_says_both():
+    project = manifest()["project"] | {"is_synthetic": True}
+    assert "The project is synthetic." in card(**by_a_jury(), project=project)
+    assert "synthetic" not in card(**by_a_jury())
+
+
+def test_every_sentence_of_a_jurys_card_is_asked_of_the_translator():
+    said = card(lambda words: re.sub(r"(%\(\w+\)s)|[A-Za-z]+", lambda found: found[1] or "译", words), **by_a_jury())
+    left = re.findall(r"[A-Za-z]{3,}", re.sub(r"`[^`]*`|\d{4}-\S+", "", said))
+    assert set(left) == {"Trial", "one", "jury", "juror"}
+
+
 @pytest.mark.parametrize("agreement", [{}, {"measures": []}, {"measures": "x"}, {"measures": [3]}, {"measures": {}}])
 def test_without_figures_it_says_so(agreement):
     assert "No figures of agreement were sealed with it." in card(agreement=agreement)

@@ -87,3 +87,19 @@ def test_a_phase_can_be_closed_while_nothing_beyond_it_was_shown():
     counts = phases(pilot={"n_shown": 1})
     assert not may_close_to(counts, "practice")
     assert may_close_to(counts, "pilot")
+
+
+@pytest.mark.parametrize(
+    ("items_are", "code", "said"),
+    [
+        ("imported", "bring_in", "Bring in traces."),
+        ("published", "publish_in", "Publish items into it"),
+        ("drawn", "draw_pairs", "then draw the pairs"),
+    ],
+)
+def test_the_first_step_says_where_items_come_from(items_are, code, said):
+    first, *_ = next_steps(phases(), open_phase="main", n_annotators=2, items_are=items_are)
+    assert (first.code, first.is_done) == (code, False)
+    assert said in first.words % first.params
+    done, *_ = next_steps(phases(main={"n_items": 3}), open_phase="main", n_annotators=2, items_are=items_are)
+    assert done.is_done

@@ -32,11 +32,28 @@ def test_both_languages_ask_for_the_same_keys_and_words(key):
         "reader.questions": ('"questions"', '"q"', '"type"', '"about"', '"answer_needed"', '"answer_quote"', "NONE"),
         "reader.answers": ('"answer"', '"quote"', "NOT_IN_TEXT"),
         "checker": ('"errors"', '"omissions"', '"downplayed"'),
-    }[key]
+        "classifier": ('"category"', '"pointer"', '"coined"', '"term"', '"background"', "200"),
+    }.get(key, ())
     for language in LANGUAGES:
         text = SHIPPED[key, language]
         assert [word for word in words if word not in text] == []
-        assert "[[{{mark}} begin ...]]" in text
+        assert ("[[{{mark}} begin ...]]" in text) is bool(PLACEHOLDERS[key])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_writer_and_rewriter_are_held_to_the_same_words(language):
+    notice, requirements, separate, both, rewriter = (
+        SHIPPED[key, language].strip()
+        for key in (
+            *("writer.notice", "writer.requirements", "writer.separate", "writer.separate_requirements"),
+            "rewriter",
+        )
+    )
+    assert requirements.startswith(f"{notice}\n")
+    assert both == f"{separate}\n\n{requirements}"
+    assert rewriter.count(requirements) == 1
+    items = [f"({number})" if language == "en" else f"（{number}）" for number in ("i", "ii", "iii", "iv", "v", "vi")]
+    assert [item for item in items if item not in requirements] == []
 
 
 def test_unknown_and_missing_placeholders_are_refused_by_name():
