@@ -44,7 +44,7 @@ def estimate_run(
     running.check_earlier(spec, project, complete)
     complete = material.completed(spec, project, complete)
     over = running.points_for(spec, project, points)
-    _, chosen = running.judged_by(project, phases, items, over)
+    _, chosen = running.judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
     chosen = material.to_judge(spec, project, complete, chosen)
     running.refuse_second(project, spec, complete, over)
     versions = versions_of(spec, project)

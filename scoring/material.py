@@ -33,6 +33,10 @@ def completed(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) ->
         told["protocol"] = protocol_number(project, told["protocol"])
     if not {"examples", "gold"} & set(spec.takes):
         return told
+    if "examples" not in spec.takes:
+        if takes_gold(spec, told):
+            sealed_in(project, told["release"])
+        return told
     is_needed = "gold" in spec.takes or told["n_examples"] > 0
     if told["release"] is None:
         if is_needed:
@@ -46,6 +50,10 @@ def completed(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) ->
     return told
 
 
+def takes_gold(spec: JudgeSpec, settings: Mapping[str, Any]) -> bool:
+    return "gold" in spec.takes and not (spec.gold_is_optional and settings["release"] is None)
+
+
 def protocol_number(project: Project, wanted: int | None) -> int:
     numbers = material_queries.protocol_numbers(project)
     if not numbers or wanted not in (None, *numbers):
@@ -53,8 +61,8 @@ def protocol_number(project: Project, wanted: int | None) -> int:
     return max(numbers) if wanted is None else wanted
 
 
-def sealed_in(project: Project, number: int) -> list[Sealed]:
-    found = material_queries.sealed(project, number)
+def sealed_in(project: Project, number: int | None) -> list[Sealed]:
+    found = [] if number is None else material_queries.sealed(project, number)
     if not found:
         raise Refused(no_release())
     return found
@@ -83,11 +91,12 @@ def to_judge(
     if "examples" in spec.takes and not settings["judge_examples"]:
         shown = set(settings["examples"])
         left = [item for item in left if item not in shown]
-    if "gold" in spec.takes:
+    if takes_gold(spec, settings):
         labels = material_queries.labels(project, settings["release"])
         left = [item for item in left if item in labels and spec.has_something(labels[item])]
-    if spec.reads is not None and spec.reads.several:
-        known = queries.items_of_runs(project, settings[spec.reads.setting])
+    if spec.reads is not None and (spec.reads.several or (spec.reads.is_optional and settings[spec.reads.setting])):
+        numbers = settings[spec.reads.setting]
+        known = queries.items_of_runs(project, numbers if spec.reads.several else [numbers])
         left = [item for item in left if item in known]
     if not left:
         raise Refused(NOTHING_LEFT)
@@ -106,7 +115,7 @@ def material_of(spec: JudgeSpec, project_id: int, settings: Mapping[str, Any], i
     if is_planned and plan is None:
         raise JobFailed(NO_PLAN)
     gold = None
-    if "gold" in spec.takes:
+    if takes_gold(spec, settings):
         gold = material_queries.label_of(project_id, release, item)
         if gold is None:
             raise JobFailed(NO_GOLD)

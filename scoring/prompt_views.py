@@ -35,6 +35,7 @@ TITLES = {
     "writer.separate_requirements": gettext_noop("Writer: a conversation of its own, with requirements"),
     "writer.facts": gettext_noop("Writer: list of facts"),
     "rewriter": gettext_noop("Rewriter"),
+    "workflow": gettext_noop("Writer of workflows"),
 }
 LANGUAGES = {"en": gettext_noop("English"), "zh": gettext_noop("Chinese")}
 PLACEHOLDERS = {
@@ -52,6 +53,7 @@ PLACEHOLDERS = {
     "request": gettext_noop("the requester's latest message"),
     "work": gettext_noop("the record of the agent's work, or the list of facts"),
     "message": gettext_noop("the message that is rewritten"),
+    "solved_run": gettext_noop("the trajectory that a workflow is made from, perhaps without some of its steps"),
 }
 
 

@@ -11,6 +11,7 @@ from django.db.models import Count, QuerySet
 from annotate import queries
 from annotate.models import File, Item, Message, Project, Work, WorkGroup
 from annotate.prepared import PreparedRead, place
+from annotate.subset_queries import SUCCESS, first_said
 from annotate.traces import base
 from scoring.models import Run, Verdict
 
@@ -90,6 +91,13 @@ def items_to_judge(project: Project, phases: Iterable[str]) -> list[int]:
     """In the order in which one trace has to be read once only."""
     items = Item.objects.filter(project=project, phase__in=list(phases), trace__is_staged=False)
     return list(items.order_by("trace", "anchor", "pk").values_list("pk", flat=True))
+
+
+def items_of_failed_runs(project: Project) -> set[int]:
+    """Those of traces whose file says that the run did not succeed: one statement."""
+    columns = ("pk", *(f"trace__{one}" for one in SUCCESS))
+    rows = Item.objects.filter(project=project).order_by().values_list(*columns)
+    return {pk for pk, *said in rows.iterator(chunk_size=2000) if first_said(said) is False}
 
 
 def newest_schema(project_id: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from annotate.errors import Refused
 from annotate.kinds.registry import kind_of
 from annotate.models import Project
 from annotate.traces.base import gettext_noop
-from scoring import redundancy_queries, report_queries
+from scoring import experience_queries, redundancy_queries, report_queries
 from scoring.comparing import Schemas, schemas_of, unknown_choice
 from scoring.method_joins import AskedJudge, Joined, Joins, ReportFacts
 from scoring.methods.tables import Said, Words
@@ -36,7 +36,8 @@ from scoring.reports import runs_of_numbers
 
 
 def gather(project: Project, phase: str, protocol: int | None, runs: Mapping[str, Run | None]) -> Joined:
-    """Seven statements, however many rows, and a few more where judges have said something."""
+    """Nine statements, however many rows; one more where files count tokens, a few where judges have said
+    something."""
     schemas = schemas_of(project)
     if protocol is not None and protocol not in schemas:
         raise Refused(unknown_choice("protocol", map(str, sorted(schemas))))
@@ -55,7 +56,7 @@ def gather(project: Project, phase: str, protocol: int | None, runs: Mapping[str
     rows = Rows(items, labels, order, ends, judged.jurors, judged.agreed, judged.detectors, judged.exemplars)
     notes = [*words_of_rows(labels, rounds, order), *words_of_judges(judged, rows)]
     return Joined(
-        records=records(rows),
+        records=[*records(rows), *experience_queries.outcome_records(project)],
         protocol=under.pop() if len(under) == 1 else None,
         protocols=there,
         ids={"annotations": runs_of_numbers({one.annotation for one in [*labels, *given]}), "verdicts": ""},
@@ -220,7 +221,7 @@ JURY, IMPORTED = "jury", "imported"
 SETTINGS = {"stepcls": CLASSIFICATION, "evidenceret": RETRIEVAL, "stepdet": DETECTION}
 
 JOINS = Joins(
-    version="2",
+    version="3",
     gather=gather,
     label_words=label_words,
     missing_words=missing_words,

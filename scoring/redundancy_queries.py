@@ -3,24 +3,29 @@ brings a message out of the database."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, Sum, When
 
 from annotate.lead_queries import RATING_ROUNDS
-from annotate.models import Annotation, Assignment, Project, Round, Settlement, Work
+from annotate.models import Annotation, Assignment, Message, Project, Round, Settlement, Trace, Work
+from annotate.rules.message_tokens import Spoken, counts_of, tokens_of_agent
 from scoring.models import Call, Run, Verdict
 from scoring.redundancy_records import Ended, ItemRow, LabelRow, RoundRow
 from scoring.reply_queries import PART, items_of, trace_rows
 from scoring.report_queries import SAMPLE
 
+FEW = 20
+"""Traces whose private data are held at once."""
 WAITING = (Assignment.State.LOCKED, Assignment.State.OPEN)
 
 
 def item_rows(project: Project, phase: str) -> list[ItemRow]:
-    """Those of a phase with their traces: three statements."""
+    """Those of a phase with their traces: four statements, five where files count tokens by message."""
     traces = {one.id: one for one in trace_rows(project, phase)}
+    tokens = tokens_by_trace(project, phase)
     items = items_of(project, phase)
     lengths = dict(items.order_by().values("trace").annotate(n=Count("trace__messages")).values_list("trace", "n"))
     waiting = Assignment.objects.filter(item=OuterRef("pk"), state__in=WAITING, round__purpose__in=RATING_ROUNDS)
@@ -36,12 +41,33 @@ def item_rows(project: Project, phase: str) -> list[ItemRow]:
             suggestions=suggestions,
             is_shown=is_shown,
             is_waiting=is_waiting,
+            tokens=tokens.get(trace),
         )
         for pk, trace, cluster, suggestions, is_shown, is_waiting in rows.values_list(*columns).iterator(
             chunk_size=PART
         )
         if trace in traces
     ]
+
+
+def tokens_by_trace(project: Project, phase: str) -> dict[int, dict[int, float]]:
+    """The tokens of every message of the agent, of traces whose file has them all: one statement, two where a file has
+    any."""
+    of_phase = items_of(project, phase).order_by().values("trace")
+    kept = Trace.objects.filter(pk__in=of_phase, metadata__has_key="messages").order_by()
+    rows = kept.values_list("pk", "metadata__messages").iterator(chunk_size=FEW)
+    counts = {trace: found for trace, beside in rows if (found := counts_of(beside))}
+    if not counts:
+        return {}
+    said = Message.objects.filter(trace__in=of_phase, role__in=["user", "assistant"]).order_by()
+    calls = Case(When(calls=[], then=False), default=True, output_field=BooleanField())
+    messages: dict[int, list[Spoken]] = defaultdict(list)
+    found_rows = said.annotate(calls_tools=calls).values_list("trace", "index", "role", "calls_tools")
+    for trace, index, role, calls_tools in found_rows.iterator(chunk_size=PART):
+        if trace in counts:
+            messages[trace].append(Spoken(index, role == "assistant", calls_tools))
+    tokens = {trace: tokens_of_agent(messages[trace], found) for trace, found in counts.items()}
+    return {trace: found for trace, found in tokens.items() if found is not None}
 
 
 def round_rows(project: Project) -> list[RoundRow]:

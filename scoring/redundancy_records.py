@@ -30,6 +30,8 @@ class ItemRow:
     is_shown: bool
     is_waiting: bool
     """Somebody has still to label it blind."""
+    tokens: Mapping[int, float] | None = None
+    """Of each message of the agent, by its index; None where one of them is not known."""
 
 
 class RoundRow(NamedTuple):
@@ -196,7 +198,19 @@ def trajectory(row: ItemRow, end: Ended | None, is_exemplar: bool = False) -> Js
     if row.suggestions is not None:
         told["suggestions"] = "shown" if row.is_shown else "left_off"
     head = {"record": "trajectory", "id": str(row.item), "domain": row.domain or "-", "n_steps": row.n_messages}
-    return {**head, **{name: value for name, value in told.items() if value}}
+    return {**head, **{name: value for name, value in told.items() if value}, **counted(row, end)}
+
+
+def counted(row: ItemRow, end: Ended | None) -> Json:
+    """The tokens of the agent's messages, in all and, once the trajectory has ended with steps, of those with a
+    redundant call."""
+    if row.tokens is None:
+        return {}
+    total = {"tokens_total": sum(row.tokens.values())}
+    if end is None or end.steps is None:
+        return total
+    named = {index for one in end.steps for index in one["step"]}
+    return {"tokens_redundant": sum(row.tokens[index] for index in named & row.tokens.keys()), **total}
 
 
 def suggested(row: ItemRow) -> Json:

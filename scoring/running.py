@@ -100,7 +100,7 @@ def start_run(
     complete = material.completed(spec, project, complete)
     check_samples(n_samples)
     over = points_for(spec, project, points)
-    phases, items = judged_by(project, phases, items, over)
+    phases, items = judged_by(project, phases, items, over, only_succeeded=spec.only_succeeded)
     items = material.to_judge(spec, project, complete, items)
     refuse_second(project, spec, complete, over)
     group = WorkGroup.objects.create(key=f"verdicts {secrets.token_hex(16)}", state=WorkGroup.State.HELD)
@@ -334,6 +334,8 @@ def seen_by(
 def found_earlier(reads: Reads, project: Project, settings: Mapping[str, Any], item: queries.JudgedItem) -> Any:
     """What the earlier run, or each of several, found of an item."""
     wanted = settings[reads.setting]
+    if wanted is None and reads.is_optional:
+        return None
     if reads.several:
         found = queries.found_by_each(project.pk, wanted, item.id)
         return tuple(found.get(number) for number in wanted)
@@ -545,6 +547,15 @@ def chosen_items(project: Project, phases: Sequence[str], chosen: Sequence[int] 
     return those
 
 
+def without_failed(project: Project, items: Sequence[int]) -> list[int]:
+    """Those of traces whose file does not say that the run failed."""
+    failed = queries.items_of_failed_runs(project)
+    left = [item for item in items if item not in failed]
+    if not left:
+        raise Refused(ALL_FAILED)
+    return left
+
+
 def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points | None:
     """The points of this number; Refused where there are none, or none are named and the judge works on nothing
     else."""
@@ -559,12 +570,19 @@ def points_for(spec: JudgeSpec, project: Project, number: int | None) -> Points 
 
 
 def judged_by(
-    project: Project, phases: Sequence[str], items: Sequence[int] | None, points: Points | None
+    project: Project,
+    phases: Sequence[str],
+    items: Sequence[int] | None,
+    points: Points | None,
+    *,
+    only_succeeded: bool = False,
 ) -> tuple[tuple[str, ...], list[int]]:
-    """The phases and items of a run: those of the points, if there are any."""
+    """The phases and items of a run: those of the points, if there are any; without those of runs that failed where
+    that is asked."""
     if points is None:
         phases = known_phases(phases)
-        return phases, chosen_items(project, phases, items)
+        chosen = chosen_items(project, phases, items)
+        return phases, without_failed(project, chosen) if only_succeeded else chosen
     rows = [row for row in point_queries.items_of_points(points) if items is None or row[0] in set(items)]
     if not rows:
         raise Refused(NOTHING_TO_JUDGE)
@@ -599,7 +617,7 @@ def settings_for(spec: JudgeSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) -> list[Run]:
     """The runs that the judge builds on. Refused where one is not there, of another judge or settings, or not through;
     and where several were not run alike, or are the same judge twice."""
-    if spec.reads is None:
+    if spec.reads is None or (spec.reads.is_optional and settings[spec.reads.setting] is None):
         return []
     name = spec.reads.setting
     numbers = settings[name] if spec.reads.several else [settings[name]]
@@ -617,7 +635,7 @@ def check_earlier(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]
 
 
 def is_built_on(run: Run, reads: Reads) -> bool:
-    return run.judge.name == reads.judge and has_settings(run, reads.where) and queries.is_through(run.group_id)
+    return run.judge.name in reads.judges and has_settings(run, reads.where) and queries.is_through(run.group_id)
 
 
 def has_settings(run: Run, wanted: Mapping[str, Any]) -> bool:
@@ -688,6 +706,12 @@ NOTHING_TO_JUDGE = Problem(
     field="phases",
     expected=gettext_noop("Items in these phases; there are none."),
     remedy=gettext_noop("Import traces first, or choose other phases."),
+)
+ALL_FAILED = Problem(
+    code="all_failed",
+    field="phases",
+    expected=gettext_noop("Items of runs that did not fail; of all in these phases the file says that they did."),
+    remedy=gettext_noop("Import runs that succeeded, or choose other phases."),
 )
 NO_POINTS = Problem(
     code="no_points",

@@ -63,7 +63,7 @@ class Asked:
             given = "evidenceret" if "steps" in blocks else "stepcls"
             return "juror" if "guideline" in blocks else given if "step" in blocks else "stepdet"
         known = {
-            **{"work": "writer.separate", "message": "rewriter", "window": "classifier"},
+            **{"work": "writer.separate", "message": "rewriter", "window": "classifier", "solved_run": "workflow"},
             **{"conversation": "reader.questions", "questions": "reader.answers", "record": "checker"},
         }
         return next((key for name, key in known.items() if name in blocks), "writer" if self.is_context else "")
@@ -303,6 +303,8 @@ def right_text(asked: Asked) -> str:
     blocks = asked.blocks
     if asked.prompt in ("writer", "writer.separate"):
         return written("\n".join(blocks.values()) or asked.text, asked.text)
+    if asked.prompt == "workflow":
+        return workflow(blocks["solved_run"])
     if asked.prompt == "rewriter":
         return rewritten(blocks["message"])
     answer: Any = {"answer": "ready"}
@@ -443,6 +445,13 @@ def written(text: str, request: str) -> str:
     return " ".join([said, *(f"See `{name}`." for name in [*names][-2:]), f"This is draft D-{code}."])
 
 
+def workflow(run: str) -> str:
+    """A point for each call of the agent, in the order of the record, and a last one to tell the user."""
+    tools = re.findall(r"^=+ call of (.*), by the agent$", run, re.MULTILINE)
+    points = [f"Call `{tool}` with what the user gave, and check what comes back." for tool in tools]
+    return "\n".join(f"{n}. {text}" for n, text in enumerate([*points, "Tell the user what was done."], start=1))
+
+
 def rewritten(message: str) -> str:
     """The message with its names explained."""
     names = dict.fromkeys(found[1] or found[2] for found in IDENTIFIER.finditer(message))
@@ -450,7 +459,7 @@ def rewritten(message: str) -> str:
 
 
 def wrong_ids_text(asked: Asked) -> str:
-    if asked.prompt in ("writer", "writer.separate", "rewriter"):
+    if asked.prompt in ("writer", "writer.separate", "rewriter", "workflow"):
         return right_text(asked)
     answer = json.loads(right_text(asked))
     if isinstance(answer, list):

@@ -59,6 +59,7 @@ ACTIONS = {
     "run_tried_again": gettext_noop("What a run had given up was tried again"),
     "prompt_written": gettext_noop("A version of a prompt was written"),
     "points_chosen": gettext_noop("Replies to be written anew were chosen"),
+    "outcomes_imported": gettext_noop("Outcomes of experience replays were brought in"),
     "trial_started": gettext_noop("A trial of two versions of a prompt was started"),
     "question_flagged": gettext_noop("A question of the reader, or its quote, was flagged"),
     "flag_taken_back": gettext_noop("A flag on a question of the reader was taken back"),

@@ -140,8 +140,8 @@ class Reads:
 
     setting: str
     """Name of the setting that holds the number of the run."""
-    judge: str
-    """Name of the judge whose run it has to be."""
+    judge: str | tuple[str, ...]
+    """Name of the judge whose run it has to be, or of those of which it may be one."""
     missing: str
     """What is said of an item of which that run found nothing; a message id."""
     where: Mapping[str, Any] = field(default_factory=dict)
@@ -151,6 +151,12 @@ class Reads:
     nothing that can be read, and the items are those that one of them was to judge."""
     alike: tuple[str, ...] = ()
     """Settings in which several runs have to be equal. No two of them may have all settings equal."""
+    is_optional: bool = False
+    """Whether the setting may be empty; `earlier` is then None. Else the items are those that the run was to judge."""
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return (self.judge,) if isinstance(self.judge, str) else self.judge
 
 
 Materials = Literal["guideline", "examples", "gold", "plan"]
@@ -248,6 +254,10 @@ class JudgeSpec:
     release has a label of, with `examples` none that is shown as one, unless `judge_examples` is set."""
     has_something: Callable[[Mapping[str, Any]], bool] = lambda gold: True
     """Of a judge that takes gold: whether there is anything to ask about a label."""
+    gold_is_optional: bool = False
+    """Whether it may run without a release: it is then given no gold, and judges all items."""
+    only_succeeded: bool = False
+    """Whether items of traces whose file says that the run failed are left out of its runs."""
 
 
 ENDPOINT_FIELDS = ("name", "address", "model", "temperature", "max_output_tokens", "thinking", "seed")

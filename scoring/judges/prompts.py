@@ -37,6 +37,7 @@ PLACEHOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "stepdet": (MARK, "domain", "examples", "plan", "trajectory", "steps", "evidence"),
         "juror.system": (MARK, "guideline", "policy"),
         "juror": (MARK, "domain", "examples", "trajectory", "steps", "evidence"),
+        "workflow": (MARK, "solved_run"),
     }
 )
 """What each prompt has to have in it, by key, and may have at all."""

@@ -42,19 +42,21 @@ def answers_in(study: Study, setting: str) -> Answers:
     """By system, in the order of their names, and trajectory. RecordsRefused for an answer about no gold step."""
     found: dict[System, dict[str, Record]] = defaultdict(dict)
     problems: list[Problem] = []
+    known = {
+        gold["trajectory"]: {tuple(sorted(step["step"])) for step in gold["steps"]} for gold in study.records["gold"]
+    }
     for one in study.records["detector"]:
         if one["setting"] != setting:
             continue
         found[System(one["detector"], one["variant"])][one["trajectory"]] = one
         if setting != "detection":
-            known = {step.step for step in study.gold.get(one["trajectory"], ())}
             problems += [
                 one.place.problem(
                     "unknown_step", f"/answers/{place}/step", expected=gettext_noop("A gold step of its trajectory."),
                     remedy=gettext_noop("Correct the indexes, or add the step to the gold record."),
                 )
                 for place, answer in enumerate(one["answers"] or ())
-                if tuple(sorted(answer["step"])) not in known
+                if tuple(sorted(answer["step"])) not in known.get(one["trajectory"], ())
             ]  # fmt: skip
     if problems:
         raise RecordsRefused(problems)

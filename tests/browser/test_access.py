@@ -29,6 +29,7 @@ LED = (
     *("list_endpoints", "new_endpoint", "show_endpoint", "list_questions"),
     *("list_prompts", "write_prompt", "show_prompt", "show_trial"),
     *("list_compared_items", "show_item", "show_reading", "show_method_report"),
+    "show_experience",
     *("settling_queue", "settle_item", "settled_verdict"),
 )
 ACTIONS = {
@@ -42,11 +43,13 @@ ACTIONS = {
     *("start_run", "pause_run", "resume_run", "cancel_run", "try_run_again", "seal_release", "seal_jury"),
     "bring_predictions",
     *("archive_endpoint", "try_endpoint", "paste_answer", "start_trial", "choose_points"),
+    "import_outcomes",
     "flag_question",
 }
 """What only takes posts and has no page of its own."""
 QUERIES = {"plan_run": "?judge=reader&endpoint=planned&phases=main"}
 FILES = {"release_file", "agreement_csv", "method_csv", "method_json", "predictions_csv", "predictions_json"}
+FILES |= {"workflows_file"}
 """What is saved and not shown."""
 
 

@@ -20,6 +20,7 @@ API_AUDIENCE = {
     **{f"scoring:{name}": "leads" for name in ("api_agreement", "api_overlap_rule", "api_method_report")},
     **{f"scoring:{name}": "leads" for name in ("api_runs", "api_run", "api_estimate", "api_points")},
     "scoring:api_predictions": "leads",
+    **{f"scoring:{name}": "leads" for name in ("api_outcomes", "api_workflows")},
     **{f"scoring:{name}": "leads" for name in ("api_releases", "api_release", "api_release_items")},
 }
 API_QUERIES = ("limit=1", "limit=1&cursor=1", "action=done", "measure=fail&protocol=1", "file_name=runs&skip_bad=1")
@@ -147,6 +148,8 @@ def api_bodies_of(world, key_of):
     of_scoring = {"scoring:api_releases": releases, "scoring:api_runs": runs}
     overlap = {"measure": "fail", "under": 0.8, "at_most": 5, "each": "item"}
     of_scoring["scoring:api_points"] = {"a quota": {"quota": 2, "seed": 1}, "none": {"quota": 0}, **wrong}
+    outcome = {"domain": "a", "task": "t", "repeat": 1, "condition": "none", "success": True, "tokens": 9}
+    of_scoring["scoring:api_outcomes"] = {"one": {"outcomes": [outcome]}, "none": {"outcomes": [1]}, **wrong}
     rules = {"a rule": overlap, "a rule of a question": {**overlap, "measure": "tone"}}
     of_scoring["scoring:api_overlap_rule"] = {**rules, "the end": dict.fromkeys(overlap), **wrong}
     of_scoring["scoring:api_run"] = {"held": {"state": "paused"}, "no state": {"state": "done"}, **wrong}

@@ -30,7 +30,7 @@ SCORING_BELOW_SERVICES = tuple(
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
-        *("gap_queries", "material_queries", "jury_queries"),
+        *("gap_queries", "material_queries", "jury_queries", "experience_queries"),
         *("prediction_matches", "prediction_queries"),
     )
 )
@@ -47,7 +47,7 @@ SCORING_SERVICES = (
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
     "predictions",
-    *("prompting", "pointing"),
+    *("prompting", "pointing", "experience"),
     *("endpoints", "endpoint_keys", "recorded", "pasting"),
     *("calling", "driving", "estimating"),
 )
@@ -171,7 +171,7 @@ ROWS = (
             "scoring/prediction_queries.py",
             *files("scoring", ("queries", "label_queries", "report_queries", "item_queries", "prompt_queries")),
             *files("scoring", ("endpoint_queries", "pasting_queries", "call_queries", "publishing_queries")),
-            *("scoring/point_queries.py", "scoring/material_queries.py"),
+            *files("scoring", ("point_queries", "material_queries", "experience_queries")),
         ),
         ("django", "numpy", *BELOW_SERVICES, *SCORING_BELOW_SERVICES),
     ),
@@ -241,6 +241,7 @@ ROWS = (
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views", "publishing_views")),
             *files("scoring", ("point_views", "point_api", "predicting_views")),
             *files("scoring", ("prediction_views", "prediction_api")),
+            *files("scoring", ("experience_views", "experience_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
             *files("scoring", ("method_charts", "method_paragraph")),

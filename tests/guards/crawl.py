@@ -142,6 +142,7 @@ AUDIENCE = {
     "scoring:plan_run": "leads",
     **{f"scoring:{name}": "leads" for name in ("show_publishing", "publish_gaps", "publish_texts")},
     **dict.fromkeys(("scoring:list_points", "scoring:choose_points"), "leads"),
+    **{f"scoring:{name}": "leads" for name in ("show_experience", "import_outcomes", "workflows_file")},
     **{f"scoring:{name}": "leads" for name in ("cancel_run", "try_run_again")},
     **{f"scoring:{name}": "leads" for name in ("list_endpoints", "new_endpoint", "show_endpoint", "try_endpoint")},
     **{f"scoring:{name}": "leads" for name in ("archive_endpoint", "list_questions", "paste_answer")},
@@ -477,6 +478,14 @@ def bodies_of(world: World, route: str) -> dict[str, dict[str, str]]:
         "scoring:choose_points": {
             "numbers": {"quota": "2", "n": "3", "seed": "5"},
             "wrong values": {"quota": "x", "n": "0", "seed": "9" * 30},
+            "nothing": {},
+        },
+        "scoring:import_outcomes": {
+            "outcomes": {
+                "name": "replays",
+                "outcomes": "domain,task,repeat,condition,success,tokens\na,t,1,none,true,9",
+            },
+            "no outcomes": {"name": "\0", "outcomes": "x\0"},
             "nothing": {},
         },
         "scoring:start_trial": {

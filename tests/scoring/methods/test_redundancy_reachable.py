@@ -87,14 +87,14 @@ def of_both_provenances():
 
 
 def test_the_jury_is_compared_with_gold_of_experts_alone():
-    report = report_of(of_both_provenances())
+    report = report_of(of_both_provenances(), jury_gold=True)
     assert value(report, "jury_pool", trajectories="with expert steps") == 1
     row = report.row("group_recall", "jury_groups", scope="all")
     assert (row.k, row.n) == (1, 2)
 
 
 def test_detectors_are_scored_on_all_gold_and_by_whose_it_is():
-    report = report_of(of_both_provenances())
+    report = report_of(of_both_provenances(), jury_gold=True)
     assert report.row("stepcls_accuracy", detector="d").n == 3
     of = {who: {"detector": "d", "provenance of gold": who} for who in ("experts", "jury")}
     assert value(report, "stepcls_accuracy", **of["experts"]) == 1.0
@@ -102,7 +102,7 @@ def test_detectors_are_scored_on_all_gold_and_by_whose_it_is():
 
 
 def test_the_data_set_is_counted_by_whose_gold_it_is():
-    report = report_of(of_both_provenances())
+    report = report_of(of_both_provenances(), jury_gold=True)
     for who, n_steps in (("experts", 2), ("jury", 1)):
         by = {"provenance of gold": who}
         assert value(report, "gold", **by) == 1
@@ -140,3 +140,9 @@ def test_both_readings_of_precision_stand_side_by_side():
     turned = report_of(records, precision_of="gold")
     assert value(turned, "prec_at_5", detector="d") == 0.5
     assert value(turned, "prec_at_5_by_predictions", detector="d") == 1.0
+
+
+def test_gold_of_the_jury_counts_only_where_that_is_asked_for():
+    whole = report_of(of_both_provenances(), jury_gold=True).row("pool", "dataset").figure.value
+    experts = report_of(of_both_provenances()).row("pool", "dataset").figure.value
+    assert 0 < experts < whole
