@@ -18,7 +18,8 @@ DATABASES = (
 )
 TIME_BOX = re.compile(r"^-+\nEnd of Run after .*\n-+\n+\Z", re.MULTILINE)
 STATES = (
-    r"(?:Initial solution|Exchange|Surface|Gas-Phase|Reaction step|Transport step|Beginning of advection time step)\s+\d+"
+    r"(?:Initial solution|Exchange|Surface|Gas-Phase|Reaction step|Transport step|Beginning of advection time step)"
+    r"\s+\d+"
 )
 TIGHT = """KNOBS
     -convergence_tolerance 1e-12

@@ -1,8 +1,8 @@
 """The program of PHREEQC: one input with one database, in a child that keeps nothing for the next. It needs the extra
 `phreeqc`.
 
-The engine reads and writes files that an input names (INCLUDE$, SELECTED_OUTPUT -file and more), so the folder is locked
-by then; where it cannot be, an input that may name a file is not taken.
+The engine reads and writes files that an input names (INCLUDE$, SELECTED_OUTPUT -file and more), so the folder is
+locked by then; where it cannot be, an input that may name a file is not taken.
 """
 
 import hashlib
@@ -13,7 +13,9 @@ import phreeqc
 
 NUMBERED = re.compile(r"(?:^|[;\n])\s*(?:selected_output|user_punch)\s+(\d{1,9})\b", re.IGNORECASE)
 INCLUDES = re.compile(r"include\$", re.IGNORECASE)
-FILES = re.compile(r"(?:^|[;\n])\s*-?(?:f|fi|fil|file|dump[a-z_]*|lon_[a-z_]*|[a-z_]+_file)[ \t]+([^\n;#]+)", re.IGNORECASE)
+FILES = re.compile(
+    r"(?:^|[;\n])\s*-?(?:f|fi|fil|file|dump[a-z_]*|lon_[a-z_]*|[a-z_]+_file)[ \t]+([^\n;#]+)", re.IGNORECASE
+)
 PLAIN = re.compile(r"(?!.*\.\.)[\w.-]+\s*|(?:true|false)\s*")
 
 
@@ -42,10 +44,11 @@ def simulated(state, input_text):
         engine.SetCurrentSelectedOutputUserNumber(number)
         engine.SetSelectedOutputFileOn(True)
     n_errors = engine.RunString(input_text)
+    error = engine.GetErrorString()
     return {
         "ok": n_errors == 0,
-        "report": engine.GetOutputString(),
-        "error": engine.GetErrorString(),
+        "report": engine.GetOutputString() + (f"\n{error}" if n_errors else ""),
+        "error": error,
         "warnings": engine.GetWarningString(),
         "version": phreeqc.Phreeqc.GetVersionString(),
         "database_sha256": database_sha256,

@@ -77,9 +77,9 @@ class Ran:
 
 @dataclass(frozen=True)
 class Simulator:
-    """A plug-in. `program` is the file that `child.py` runs, `headings` its heading rule, `is_echo` says by the title of
-    a section that it repeats the input, `cleaned` takes off a report what is another in every run, and `tightened` gives
-    the input under tighter settings, by the name of each variant."""
+    """A plug-in. `program` is the file that `child.py` runs, `headings` its heading rule, `is_echo` says by the title
+    of a section that it repeats the input, `cleaned` takes off a report what is another in every run, and `tightened`
+    gives the input under tighter settings, by the name of each variant."""
 
     key: str
     name: str

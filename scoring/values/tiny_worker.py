@@ -134,7 +134,7 @@ def value(said, name, usual):
 
 def whole(said, name, usual):
     found = value(said, name, usual)
-    if found != int(found) or not 0 < found:
+    if found != int(found) or found <= 0:
         raise Wrong(f"{name} needs a whole number above 0")
     return int(found)
 
