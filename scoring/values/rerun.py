@@ -15,8 +15,8 @@ Run = Callable[[str, str], Ran]
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """One simulation of a run, run again. `match` is None where the log lacks the report, and where nothing could be run
-    (`reason`), which says nothing about the report."""
+    """One simulation of a run, run again. `match` is None where the log lacks the report, and where nothing could be
+    run (`reason`), which says nothing about the report."""
 
     run: str
     step: int
