@@ -105,6 +105,9 @@ class ReadItems:
 
 # Import
 
+_ANOTHER = re.compile(r"(?<![\w/^])[-+.]?[0-9]")
+"""A number that is no part of a unit such as g/cm3."""
+
 
 def read_setups(text: str, inputs: Mapping[str, str], file: str = "") -> tuple[dict[str, Setup], tuple[Problem, ...]]:
     """The setups of a file, one JSON object a line. `inputs` are the reference inputs by the name a setup gives."""
@@ -173,7 +176,8 @@ def _value_text(option: Mapping[str, Any]) -> str:
         return str(said).strip()
     text = str(option["text"]).strip()
     first = NUMBER.match(text)
-    return first.group() if first and re.match(r"\s+[^\d\s]|$", text[first.end() :]) else text
+    unit = text[first.end() :] if first else text
+    return first.group() if first and re.match(r"\s|$", unit) and not _ANOTHER.search(unit) else text
 
 
 def _item_problems(

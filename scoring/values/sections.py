@@ -104,8 +104,8 @@ def _lines(found: Iterable[Section]) -> str:
 
 def spans(report: str, headings: Sequence[Heading], is_echo: Callable[[str], bool]) -> list[tuple[int, int]]:
     """The sections whose title says that they repeat the input, from character to character."""
-    ends = [*(one.start for one in headings[1:]), len(report)]
-    return [(one.start, end) for one, end in zip(headings, ends, strict=True) if is_echo(one.title)]
+    starts = [*(one.start for one in headings), len(report)]
+    return [(one.start, end) for one, end in zip(headings, starts[1:], strict=True) if is_echo(one.title)]
 
 
 def within(place: int, found: Sequence[tuple[int, int]]) -> bool:
