@@ -41,7 +41,7 @@ class Index:
     """What was found in texts, so that an equal text is read once for a value. It keeps the places and no text, and of
     the latest texts only."""
 
-    def __init__(self, most: int = 4_096) -> None:
+    def __init__(self, most: int = 2_048) -> None:
         self.most = most
         self.n_read = 0
         self._kept: OrderedDict[tuple[str, ...], Any] = OrderedDict()
