@@ -219,8 +219,7 @@ def _value_problems(
                 file,
                 line,
                 f"options/{place}/value",
-                gettext_noop("A number such as 7.078 or 1.543e-02. Found: %(found)s (%(text)s)."),
-                found=OTHER_NOTATIONS[other_notation(text) or "no_number"],
+                OTHER_NOTATIONS[other_notation(text) or "no_number"],
                 text=text[:40],
             )
         else:

@@ -27,18 +27,18 @@ LARGEST_EXPONENT = 10_000
 MOST_DIGITS = 1_000
 
 OTHER_NOTATIONS = {
-    "empty": gettext_noop("no text"),
-    "minus_sign": gettext_noop("a minus that is no hyphen"),
-    "thousands": gettext_noop("groups of thousands"),
-    "decimal_comma": gettext_noop("a comma for the decimal point"),
-    "power_of_ten": gettext_noop("a power of ten written with ×"),
-    "percent": gettext_noop("a percentage"),
-    "fraction": gettext_noop("a fraction"),
-    "foreign_digits": gettext_noop("digits that are not 0 to 9"),
-    "out_of_range": gettext_noop("more digits or a larger exponent than are read"),
-    "no_number": gettext_noop("no number"),
+    "empty": gettext_noop("A number such as 7.078 or 1.543e-02; there is none."),
+    "minus_sign": gettext_noop("A number such as 7.078 or 1.543e-02, its minus a hyphen: %(text)s."),
+    "thousands": gettext_noop("A number such as 7.078 or 1.543e-02, without groups of thousands: %(text)s."),
+    "decimal_comma": gettext_noop("A number such as 7.078 or 1.543e-02, with a point and no comma: %(text)s."),
+    "power_of_ten": gettext_noop("A number such as 7.078 or 1.543e-02, a power of ten behind an e: %(text)s."),
+    "percent": gettext_noop("A number such as 7.078 or 1.543e-02, no percentage: %(text)s."),
+    "fraction": gettext_noop("A number such as 7.078 or 1.543e-02, no fraction: %(text)s."),
+    "foreign_digits": gettext_noop("A number such as 7.078 or 1.543e-02, in the digits 0 to 9: %(text)s."),
+    "out_of_range": gettext_noop("A number such as 7.078 or 1.543e-02, with fewer digits: %(text)s."),
+    "no_number": gettext_noop("A number such as 7.078 or 1.543e-02: %(text)s is none."),
 }
-"""What a value may be written in that is not read, by its code."""
+"""What is expected of a value that is not read, by what it is written in."""
 
 
 @dataclass(frozen=True, slots=True)
