@@ -211,17 +211,16 @@ class _Reading:
     def __init__(self, log: RunLog, headings: Headings, is_echo: Callable[[str], bool], index: Index) -> None:
         self.log, self.headings, self.is_echo, self.index = log, headings, is_echo, index
         self.own = dict(_own_files(log))
-        self.reports = [(one.step, one.report_text, name_of(one.report_text)) for one in log.simulations
-                        if one.report_text is not None]  # fmt: skip
+        names = [None if one.report_text is None else name_of(one.report_text) for one in log.simulations]
+        self.simulations = tuple(zip(log.simulations, names, strict=True))
 
     def built(self, key: Number) -> list[Place]:
         places = []
-        names = {step: name for step, _, name in self.reports}
-        for one in self.log.simulations:
+        for one, name in self.simulations:
             if not one.success:
                 continue
-            if one.report_text is not None:
-                report, name = one.report_text, names[one.step]
+            report = one.report_text
+            if report is not None and name is not None:
                 places += [
                     _place(one.step, REPORT_FILE, report, found)
                     for found in self.index.found(key, report, name)
@@ -260,7 +259,11 @@ class _Reading:
         """Which places in a result count: those of the report, as far as it does not repeat its input there."""
         if step.result_kind == "own_file":
             return lambda found: True
-        given = [(report, name) for at, report, name in self.reports if at <= step.seq]
+        given = [
+            (one.report_text, name)
+            for one, name in self.simulations
+            if one.step <= step.seq and one.report_text is not None and name is not None
+        ]
         report, name = given[-1] if given else ("", "")
         if step.result_kind == "search_hits":
             starts = line_starts(report)

@@ -19,7 +19,7 @@ DATABASES = (
 TIME_BOX = re.compile(r"^-+\nEnd of Run after .*\n-+\n+\Z", re.MULTILINE)
 STATES = (
     r"(?:Initial solution|Exchange|Surface|Gas-Phase|Reaction step|Transport step|Beginning of advection time step)"
-    r"\s+\d+"
+    r"[ \t]+\d+"
 )
 TIGHT = """KNOBS
     -convergence_tolerance 1e-12

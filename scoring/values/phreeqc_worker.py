@@ -11,10 +11,10 @@ from pathlib import Path
 
 import phreeqc
 
-NUMBERED = re.compile(r"(?:^|[;\n])\s*(?:selected_output|user_punch)\s+(\d{1,9})\b", re.IGNORECASE)
+NUMBERED = re.compile(r"(?:^|[;\n])[ \t]*(?:selected_output|user_punch)\s+(\d{1,9})\b", re.IGNORECASE)
 INCLUDES = re.compile(r"include\$", re.IGNORECASE)
 FILES = re.compile(
-    r"(?:^|[;\n])\s*-?(?:f|fi|fil|file|dump[a-z_]*|lon_[a-z_]*|[a-z_]+_file)[ \t]+([^\n;#]+)", re.IGNORECASE
+    r"(?:^|[;\n])[ \t]*-?(?:f|fi|fil|file|dump[a-z_]*|lon_[a-z_]*|[a-z_]+_file)[ \t]+([^\n;#]+)", re.IGNORECASE
 )
 PLAIN = re.compile(r"(?!.*\.\.)[\w.-]+\s*|(?:true|false)\s*")
 

@@ -44,25 +44,41 @@ Headings = Callable[[str], Sequence[Heading]]
 
 
 def heading_rule(states: str) -> Headings:
-    """Boxes between two rules, states that a line at the margin names (a pattern), and ruled titles in them."""
-    found_by = re.compile(
-        r"^-{3,}[ \t\r]*\n(?P<box>[^\n]*[^\s-][^\n]*)\n-{3,}[ \t\r]*$"
-        rf"|^(?P<state>{states})[^\n]*$"
-        r"|^-{3,}(?P<ruled>(?!-)[^\n]*?[^\W\d_][^\n]*?)-{3,}[ \t\r]*$",
-        re.MULTILINE,
-    )
+    """Boxes between two rules, states that a line at the margin names (a pattern), and ruled titles in them. Every line
+    is looked at once, however it is made."""
+    found_by = re.compile(rf"^(?:-{{3,}}|(?P<state>{states}))[^\n]*$", re.MULTILINE)
 
     def headings(report: str) -> list[Heading]:
-        return [
-            Heading(
-                one.start(),
-                {"box": 1, "state": 2, "ruled": 3}[kind := one.lastgroup or "box"],
-                " ".join(one.group().split()) if kind == "state" else one.group(kind).strip(),
-            )
-            for one in found_by.finditer(report)
-        ]
+        found, boxed = [], 0
+        for one in found_by.finditer(report):
+            if one.start() < boxed:
+                continue
+            if one["state"] is not None:
+                found.append(Heading(one.start(), 2, " ".join(one.group().split())))
+                continue
+            ruled = one.group().rstrip()
+            title = ruled.strip("-")
+            box = None if title else _box(report, one.end() + 1)
+            if box:
+                boxed, title = box
+                found.append(Heading(one.start(), 1, title))
+            elif ruled.endswith("---") and any(map(str.isalpha, title)):
+                found.append(Heading(one.start(), 3, title.strip()))
+        return found
 
     return headings
+
+
+def _box(report: str, start: int) -> tuple[int, str] | None:
+    """Where the box below an upper rule ends, and its title, where the lines from here on make one."""
+    end = report.find("\n", start)
+    if end < 0:
+        return None
+    title = report[start:end].strip()
+    lower = report.find("\n", end + 1)
+    rule = report[end + 1 : lower if lower >= 0 else len(report)].rstrip()
+    is_box = title.strip("- \t") and rule.startswith("---") and not rule.strip("-")
+    return (end + 1 + len(rule), title) if is_box else None
 
 
 def sections(report: str, headings: Sequence[Heading]) -> list[Section]:

@@ -25,7 +25,7 @@ TINY = Simulator(
     name="Cooling vessel",
     program=Path(__file__).with_name("tiny_worker.py"),
     databases=("still.air", "moving.air"),
-    headings=heading_rule(r"Step\s+\d+"),
+    headings=heading_rule(r"Step[ \t]+\d+"),
     is_echo=lambda title: title.startswith("Reading input data for simulation ") or title == "TITLE",
     is_installed=lambda: True,
     tightened=tightened,

@@ -197,6 +197,14 @@ def test_an_instruction_below_a_result_changes_nothing():
     assert plain.exposed is True
 
 
+def test_two_simulations_of_one_step_are_both_read():
+    log = Run().execute("Vessel 9.9\n").log()
+    again = replace(log.simulations[0], report_text="Vessel 7.124\n")
+    for both in ((*log.simulations, again), (again, *log.simulations)):
+        found = localise(replace(log, simulations=both), question(), TINY.headings, TINY.is_echo, Index())
+        assert found.built is True
+
+
 def test_a_number_with_fewer_digits_builds_nothing():
     assert Run().execute("Vessel 7.12\n").verdict().built is False
 

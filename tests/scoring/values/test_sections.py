@@ -1,6 +1,7 @@
 """The index of a report: its sections, their lines, and how it reads."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from scoring.values.sections import (
 )
 from tests.scoring.values.reference import ITEMS, runs
 
-RULE = heading_rule(r"Step\s+\d+")
+RULE = heading_rule(r"Step[ \t]+\d+")
 REPORT = "before\n-----\nTITLE\n-----\n 7.078\nStep 1.\n\n---Values---\nx 1\n-----\nEnd.\n-----\n"
 LINES = st.sampled_from(
     ["-----", "---Values---", "TITLE", "Step 1.", "", " pH 7", "- - -", "---", "----- x", "a---", "³"]
@@ -65,6 +66,16 @@ def test_boxes_states_and_ruled_titles_are_headings():
 
 def test_rules_in_tables_and_indented_ones_are_none():
     assert not RULE("  -----\n  Title\n  -----\n-----\n-----\n a---b\n--- --- ---\n")
+
+
+@pytest.mark.parametrize(
+    "unit", ["---a", "-", "- ", "Step ", "---\n", "-----\na\n", "---a---b\n", "---" + "a" * 900_000]
+)
+def test_a_report_made_to_be_hard_is_read_in_linear_time(unit):
+    report = "-----\n---" + unit * max(900_000 // len(unit), 1) + "x"
+    began = time.perf_counter()
+    sections(report, RULE(report))
+    assert time.perf_counter() - began < 5
 
 
 @given(st.lists(LINES, max_size=30), st.sampled_from(["\n", ""]))
