@@ -43,6 +43,8 @@ def completed(spec: JudgeSpec, project: Project, settings: Mapping[str, Any]) ->
             raise Refused(no_release())
         return {**told, "examples": []}
     sealed = sealed_in(project, told["release"])
+    if "guideline" in spec.takes and material_queries.is_of_a_jury(project, told["release"]):
+        raise Refused(JURY_AS_EXPERTS)
     if told["examples"] is None:
         told["examples"] = drawn(sealed, told["n_examples"], project.seed)
     if set(told["examples"]) - {one.item for one in sealed}:
@@ -151,6 +153,13 @@ NOTHING_LEFT = Problem(
     field="phases",
     expected=gettext_noop("Items that this judge can judge under these settings; there are none."),
     remedy=gettext_noop("Choose another release or other phases: examples are not judged, nor items without gold."),
+)
+JURY_AS_EXPERTS = Problem(
+    code="jury_release",
+    field="release",
+    pointer="/release",
+    expected=gettext_noop("A release of what people said: examples of a juror are those of experts."),
+    remedy=gettext_noop("Name another release, or none."),
 )
 UNKNOWN_EXAMPLES = Problem(
     code="bad_examples",

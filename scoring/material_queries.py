@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from annotate.models import Item, Project, Protocol, ReleaseItem
+from annotate.models import Item, Project, Protocol, Release, ReleaseItem
+from annotate.rules.release_shape import JURY
 
 
 class Sealed(NamedTuple):
@@ -37,6 +38,10 @@ def sealed(project: Project, release: int) -> list[Sealed]:
     rows = ReleaseItem.objects.filter(release__project=project, release__number=release, label__isnull=False)
     columns = rows.order_by().values_list("item__trace__area", "item", "label")
     return [Sealed(area, item, bool(label.get("steps"))) for area, item, label in columns]
+
+
+def is_of_a_jury(project: Project, release: int) -> bool:
+    return Release.objects.filter(project=project, number=release, rule=JURY).exists()
 
 
 def labels(project: Project, release: int) -> dict[int, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from annotate.api.errors import BadRequest
-from annotate.api.fields import Digits, Text
+from annotate.api.fields import Digits, Switch, Text
 from annotate.api.operations import LEADS, operation
 from annotate.api.pages import PageQuery, page_of, page_serializer
 from annotate.api.project import led_project
@@ -14,7 +14,7 @@ from scoring.prediction_matches import STATES
 from scoring.predictions import KIND, Asked, predictions
 
 MOST = 2**31 - 1
-FILTERS = ("run", "release", "phase", "state", "type", "domain")
+FILTERS = ("run", "release", "phase", "state", "type", "domain", "jury_gold")
 
 
 class PredictionQuery(PageQuery):
@@ -24,6 +24,7 @@ class PredictionQuery(PageQuery):
     state = serializers.ChoiceField(tuple(STATES), required=False, help_text="How it stands to the gold.")
     type = serializers.ChoiceField(TYPES, required=False, help_text="Of the prediction or of the gold.")
     domain = Text(required=False)
+    jury_gold = Switch(default=False, help_text="What a jury agreed on is gold where experts ended nothing.")
 
 
 class PredictionSerializer(serializers.Serializer):
@@ -32,6 +33,7 @@ class PredictionSerializer(serializers.Serializer):
     item = serializers.IntegerField()
     trace = serializers.CharField()
     domain = serializers.CharField()
+    provenance = serializers.CharField(allow_null=True, help_text="Whose the gold is: experts or jury.")
     state = serializers.ChoiceField(tuple(STATES))
     step = serializers.ListField(child=serializers.IntegerField(), allow_null=True, help_text="Message indexes.")
     rank = serializers.IntegerField(allow_null=True, help_text="By confidence, from 1.")

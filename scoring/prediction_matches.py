@@ -29,8 +29,6 @@ STATES: dict[str, str] = {
 }
 """`exact`, `not_gold`, `missed` and `repeated` are of steps that were named, `right` and `not_asked` of given ones."""
 
-GIVEN = ("stepcls", "evidenceret")
-"""Judges that answer about steps they are given."""
 AGREED = ("retained", "empty")
 NO_TRIPLETS: tuple[Triplet, ...] = ()
 
@@ -71,15 +69,17 @@ def triplets_of(steps: Sequence[Mapping[str, Any]]) -> tuple[Triplet, ...]:
 
 
 def matches(
-    judge: str,
     values: Mapping[str, Any],
     label: Mapping[str, Any] | None,
     is_unreadable: bool,
     gold: Sequence[Triplet] | None,
+    *,
+    is_given: bool = False,
 ) -> list[Match]:
     """In the order of the judge, or of its confidence; missed steps last. `values` are those of its finding, `label`
-    serves a judge whose finding lists no steps; `gold` is None where the trajectory has none."""
-    if judge in GIVEN or "answers" in values:
+    serves a judge whose finding lists no steps; `gold` is None where the trajectory has none. `is_given`: the judge
+    answers about steps that it is given."""
+    if is_given:
         return list(of_given_steps(values.get("answers") or (), is_unreadable, gold))
     if is_unreadable:
         return [Match("unreadable")]

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import Http404
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from annotate.errors import Refused
@@ -31,18 +31,20 @@ from scoring.views import number_in
 
 N_ROWS = 50
 MOST_DOMAINS = 200
+PROVENANCE = {"experts": gettext_noop("experts"), "jury": gettext_noop("jury")}
 COLUMNS = (
-    *("item", "trace", "domain", "state", "step", "rank", "type", "gold_type", "same_type"),
+    *("item", "trace", "domain", "provenance", "state", "step", "rank", "type", "gold_type", "same_type"),
     *("evidence", "gold_evidence", "same_evidence", "confidence"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPrediction:
-    """A row in words. `address` is that of the trajectory, from the step on."""
+    """A row in words; `gold_of` says whose the gold is. `address` is that of the trajectory, from the step on."""
 
     row: PredictionRow
     state: str
+    gold_of: str
     step: str
     type: str
     evidence: str
@@ -58,6 +60,7 @@ def asked_in(query) -> Asked:
         state=query.get("state", ""),
         type=query.get("type", ""),
         domain=query.get("domain", "").replace("\x00", ""),
+        jury_gold=query.get("jury_gold") == "true",
     )
     if asked.phase not in PHASES or asked.state not in ("", *STATES) or asked.type not in ("", *TYPES):
         raise Http404
@@ -66,7 +69,8 @@ def asked_in(query) -> Asked:
 
 def query_of(asked: Asked, **other: object) -> str:
     """The address of the list, or of the list with something else asked."""
-    return urlencode({name: value for name, value in {**asdict(asked), **other}.items() if value not in (None, "")})
+    values = {**asdict(asked), "jury_gold": "true" if asked.jury_gold else "", **other}
+    return urlencode({name: value for name, value in values.items() if value not in (None, "")})
 
 
 def reviewed_project(request, slug) -> Project:
@@ -122,9 +126,11 @@ def list_predictions(request, project):
 
 
 def judge_title(run: Run) -> str:
-    """A judge that this version has no more goes by its name."""
-    spec = all_judges().get(run.judge.name)
-    return gettext(spec.title) if spec else run.judge.name
+    """With the model or system, and the variant; a judge that this version has no more goes by its name."""
+    spec, told = all_judges().get(run.judge.name), run.judge.settings
+    title = gettext(spec.title) if spec else run.judge.name
+    model = told.get("system") or (told.get("endpoint") or {}).get("model")
+    return " · ".join(str(one) for one in (title, model, told.get("variant")) if one)
 
 
 def shown(project: Project, row: PredictionRow) -> ShownPrediction:
@@ -133,6 +139,7 @@ def shown(project: Project, row: PredictionRow) -> ShownPrediction:
     return ShownPrediction(
         row=row,
         state=gettext(STATES[match.state]),
+        gold_of=gettext(PROVENANCE[row.provenance]) if row.provenance else "",
         step="-".join(map(str, match.step or ())),
         type=beside_gold(type_words(match.type), type_words(match.gold_type), match.same_type),
         evidence=beside_gold(evidence_words(match.evidence), evidence_words(match.gold_evidence), match.same_evidence),

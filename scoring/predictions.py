@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotate.errors import Refused
@@ -14,18 +14,21 @@ from scoring.comparing import schemas_of, unknown_choice
 from scoring.methods.redundancy import METHOD
 from scoring.models import Run
 from scoring.prediction_matches import STATES, Match, matches, triplets_of
-from scoring.redundancy_joins import made
-from scoring.redundancy_records import Ended
+from scoring.redundancy_joins import IMPORTED, JURY, SETTINGS, made
+from scoring.redundancy_records import CLASSIFICATION, DETECTION, RETRIEVAL, Ended
 
 KIND = METHOD.kind
-PREDICTING = ("juror", "jury", "stepdet", "stepcls", "evidenceret", "imported", "heuristics")
+PREDICTING = (JURY, IMPORTED, *SETTINGS, "juror", "heuristics")
 """Judges whose verdicts are redundant steps."""
+
+GIVEN = (CLASSIFICATION, RETRIEVAL)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which predictions are asked for. `release` names the gold, which is that of the report without; `type` is of the
-    prediction or of the gold."""
+    """Which predictions are asked for. `release` names the gold, which is that of the report without; with
+    `jury_gold` what the newest jury agreed on is gold where experts ended nothing. `type` is of the prediction or of
+    the gold."""
 
     run: int | None = None
     release: int | None = None
@@ -33,16 +36,19 @@ class Asked:
     state: str = ""
     type: str = ""
     domain: str = ""
+    jury_gold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """A prediction, or a gold step that was missed. `id` is its place among all that are asked for, from 1."""
+    """A prediction, or a gold step that was missed. `id` is its place among all that are asked for, from 1;
+    `provenance` says whose the gold is, where it is of no release."""
 
     id: int
     item: int
     source: str
     domain: str
+    provenance: str | None
     match: Match
 
     def as_dict(self) -> dict[str, Any]:
@@ -51,6 +57,7 @@ class PredictionRow:
             "item": self.item,
             "trace": self.source,
             "domain": self.domain,
+            "provenance": self.provenance,
             "state": match.state,
             "step": match.step and list(match.step),
             "rank": match.rank,
@@ -81,6 +88,7 @@ class Predictions:
             "judge": self.run and self.run.judge.name,
             "phase": self.asked.phase,
             "release": self.asked.release,
+            "jury_gold": self.asked.jury_gold,
             "counts": dict(self.counts),
         }
 
@@ -97,10 +105,15 @@ def predictions(project: Project, asked: Asked) -> Predictions:
         raise Refused(unknown_choice("run", map(str, numbered)))
     run = next(iter(runs), None) if asked.run is None else numbered[asked.run]
     found: list[tuple[prediction_queries.Predicted, Match]] = []
+    gold = Gold({})
     if run is not None:
         said = prediction_queries.predicted_by(run, asked.phase, asked.domain)
-        release = None if asked.release is None else releases[asked.release]
-        found = compared(said, run.judge.name, gold_of(project, asked.phase, release, {one.item for one in said}))
+        if asked.release is not None:
+            gold = Gold(prediction_queries.sealed_ends(releases[asked.release]))
+        else:
+            jury = next((one for one in runs if one.judge.name == JURY), None) if asked.jury_gold else None
+            gold = gold_of(project, asked.phase, jury, {one.item for one in said})
+        found = compared(said, gold, is_given=SETTINGS.get(run.judge.name, setting_of(run)) in GIVEN)
     found = [(one, match) for one, match in found if not asked.type or match.is_about(asked.type)]
     counts = Counter(match.state for _, match in found)
     chosen = [(one, match) for one, match in found if asked.state in ("", match.state)]
@@ -111,7 +124,7 @@ def predictions(project: Project, asked: Asked) -> Predictions:
         releases=releases,
         counts={state: counts[state] for state in STATES if counts[state]},
         rows=[
-            PredictionRow(place, one.item, one.source, one.domain, match)
+            PredictionRow(place, one.item, one.source, one.domain, gold.provenance.get(one.item), match)
             for place, (one, match) in enumerate(chosen, start=1)
         ],
     )
@@ -121,22 +134,40 @@ def predicts(run: Run) -> bool:
     return run.judge.name in PREDICTING
 
 
+def setting_of(run: Run) -> str:
+    """What predictions that were made elsewhere were asked for."""
+    return str(run.judge.settings.get("setting") or DETECTION)
+
+
 def compared(
-    said: Sequence[prediction_queries.Predicted], judge: str, gold: Mapping[int, Ended]
+    said: Sequence[prediction_queries.Predicted], gold: Gold, *, is_given: bool
 ) -> list[tuple[prediction_queries.Predicted, Match]]:
     found = []
     for one in said:
-        steps = gold[one.item].steps if one.item in gold else None
+        steps = gold.ends[one.item].steps if one.item in gold.ends else None
         right = None if steps is None else triplets_of(steps)
-        found += [(one, match) for match in matches(judge, one.values, one.label, one.is_unreadable, right)]
+        found += [(one, match) for match in matches(one.values, one.label, one.is_unreadable, right, is_given=is_given)]
     return found
 
 
-def gold_of(project: Project, phase: str, release: Release | None, items: set[int]) -> Mapping[int, Ended]:
-    """What each of these trajectories ended with, as the report has it, or in a release."""
-    if release is not None:
-        return prediction_queries.sealed_ends(release)
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What trajectories ended with, and whose it is where that is known."""
+
+    ends: Mapping[int, Ended]
+    provenance: Mapping[int, str] = field(default_factory=dict)
+
+
+def gold_of(project: Project, phase: str, jury: Run | None, items: set[int]) -> Gold:
+    """What each of these trajectories ended with, as the report has it."""
     labels = [one for one in redundancy_queries.label_rows(project, phase) if one.item in items]
     waiting = prediction_queries.waiting_items(project, phase)
     settled = redundancy_queries.settled_rows(project, phase, None)
-    return {**made(project, schemas_of(project), labels, waiting), **settled}
+    ends = {**made(project, schemas_of(project), labels, waiting), **settled}
+    agreed = {
+        one.item: Ended(one.values["steps"])
+        for one in (prediction_queries.predicted_by(jury, phase) if jury else ())
+        if "steps" in one.values and one.item not in ends
+    }
+    of_experts = {item: "experts" for item, end in ends.items() if end.steps is not None}
+    return Gold({**agreed, **ends}, {**of_experts, **dict.fromkeys(agreed, "jury")})

@@ -19,6 +19,24 @@ from scoring.stats.statistic import Floats, Mask
 from scoring.stats.sums import Summed, mean, ratio_of_sums
 
 TOPS = (1, 5, 10)
+READINGS: dict[str, tuple[str, str]] = {
+    "": (gettext_noop("Prec@%(k)s"), gettext_noop("Mean of Prec@1, 5, 10")),
+    "_ties": (
+        gettext_noop("Prec@%(k)s, ties in random order"),
+        gettext_noop("Mean of Prec@1, 5, 10, ties in random order"),
+    ),
+    "_by_gold": (
+        gettext_noop("Prec@%(k)s, where n are gold steps"),
+        gettext_noop("Mean of Prec@1, 5, 10, where n are gold steps"),
+    ),
+    "_by_predictions": (
+        gettext_noop("Prec@%(k)s, where n are predictions"),
+        gettext_noop("Mean of Prec@1, 5, 10, where n are predictions"),
+    ),
+}
+"""By what stands behind the name of the measure; that which the settings name has nothing there, and the other reading
+of n in min(K, n) stands beside it."""
+Precision = Callable[..., float]
 WIDE_SPREAD = 0.01
 """Precision under the order of the model and under random orders of ties that differ by more is worth a note."""
 
@@ -76,6 +94,7 @@ def detection(study: Study) -> list[Plan | Grid]:
     clusters, columns = study.clusters(names), study.columns(names)
     denominator = gettext_noop("trajectories with gold steps")
     by_gold = study.settings["precision_of"] == "gold"
+    other_reading = "_by_predictions" if by_gold else "_by_gold"
     asked: list[Asked] = []
     rows: list[Row] = []
     whole: dict[System, Summed] = {}
@@ -85,21 +104,23 @@ def detection(study: Study) -> list[Plan | Grid]:
             Ranked.of((records[name]["answers"] if name in records else None) or (), study.gold[name]) for name in names
         ]
         is_asked = np.array([study.settings["missing_answers"] == "wrong" or name in records for name in names])
-        rank: dict[str, Callable[..., float]] = {"": precision_at, "_ties": precision_at_ties}
+        n_gold = [len(study.gold[name]) for name in names]
+        n_predicted = [len(one.hits) for one in ranked]
+        n, n_other = (n_gold, n_predicted) if by_gold else (n_predicted, n_gold)
+        rank: dict[str, tuple[Precision, Sequence[int]]] = {
+            "": (precision_at, n), "_ties": (precision_at_ties, n), other_reading: (precision_at, n_other),
+        }  # fmt: skip
         at = {
             suffix: np.array(
-                [
-                    [of(one, k, n=len(study.gold[name]) if by_gold else None) for k in TOPS]
-                    for one, name in zip(ranked, names, strict=True)
-                ],
-                dtype=float,
+                [[of(one, k, n=below) for k in TOPS] for one, below in zip(ranked, of_each, strict=True)], dtype=float
             ).reshape(-1, len(TOPS))
-            for suffix, of in rank.items()
+            for suffix, (of, of_each) in rank.items()
         }
         whole[system] = mean(at[""][:, 0], is_asked)
         for by, inside in cuts(columns, len(names)):
             asked += _precisions(at[""], is_asked & inside, clusters, (*system.by, *by), "")
         asked += _precisions(at["_ties"], is_asked, clusters, system.by, "_ties")
+        asked += _precisions(at[other_reading], is_asked, clusters, system.by, other_reading)
         asked += [_precision_of_type(kind, ranked, is_asked, clusters, system.by) for kind in TYPES]
         gaps = np.abs(at[""] - at["_ties"])
         wide = [k for k, (a, b) in zip(TOPS, zip(at[""].T, at["_ties"].T, strict=True), strict=True)
@@ -131,10 +152,7 @@ def detection(study: Study) -> list[Plan | Grid]:
 def _precisions(values: Floats, counts: Mask, clusters: Sequence[Hashable], by: By, suffix: str) -> list[Asked]:
     """Prec@1, 5 and 10 and their mean."""
     denominator = gettext_noop("trajectories with gold steps")
-    name = gettext_noop("Prec@%(k)s, ties in random order") if suffix else gettext_noop("Prec@%(k)s")
-    of_mean = gettext_noop("Mean of Prec@1, 5, 10, ties in random order") if suffix else gettext_noop(
-        "Mean of Prec@1, 5, 10"
-    )
+    name, of_mean = READINGS[suffix]
     return [
         *(
             Asked(

@@ -26,7 +26,7 @@ BELOW_SERVICES = (
 SCORING_BELOW_SERVICES = tuple(
     f"scoring.{name}"
     for name in (
-        *("stats", "methods", "judges", "tools", "models", "errors"),
+        *("stats", "methods", "judges", "tools", "values", "models", "errors"),
         *("queries", "label_queries", "report_queries", "item_queries", "reply_queries", "reply_records"),
         *("llm_addresses", "llm_sentences", "endpoint_queries", "pasting_queries", "publishing_queries"),
         *("prompt_queries", "asking", "call_queries", "point_queries", "redundancy_queries", "redundancy_records"),
@@ -42,7 +42,7 @@ ANNOTATE_SERVICES = (
 )
 SCORING_SERVICES = (
     *("running", "material", "publishing", "comparing", "reports", "compared_items", "spreadsheet", "llm", "sealing"),
-    *("jury_sealing", "predicting"),
+    *("jury_sealing", "prediction_imports"),
     "publishing_texts",
     "overlap",
     *("method_reports", "method_joins", "reply_joins", "redundancy_joins", "flagging"),
@@ -138,6 +138,13 @@ ROWS = (
         (*TEXTS, "annotate.kinds", "scoring.methods", "scoring.stats", OWN),
         ("annotate.kinds.registry", "annotate.kinds.*.kind", "annotate.kinds.*.form"),
     ),
+    Row(
+        "the programs that children of scoring/values/ run",
+        files("scoring/values", ("child", "tiny_worker", "search_worker")),
+        (),
+    ),
+    Row("the program of the child that runs PHREEQC", ("scoring/values/phreeqc_worker.py",), ("phreeqc",)),
+    Row("scoring/values/", ("scoring/values/*",), (*TEXTS, OWN)),
     Row("kinds/registry.py", ("annotate/kinds/registry.py",), ("django", *TEXTS, "annotate.kinds")),
     Row("annotate/models/", ("annotate/models/*",), ("django", *TEXTS, "annotate.kinds", OWN)),
     Row("prepared.py", ("annotate/prepared.py",), ("django",)),
@@ -239,8 +246,8 @@ ROWS = (
             *files("scoring", ("endpoint_views", "endpoint_forms", "pasting_views")),
             *files("scoring", ("agreement_shown", "compared_views", "item_views", "settled_views", "overlap_views")),
             *files("scoring", ("method_views", "method_api", "reading_views", "prompt_views", "publishing_views")),
-            *files("scoring", ("point_views", "point_api", "predicting_views")),
-            *files("scoring", ("prediction_views", "prediction_api")),
+            *files("scoring", ("point_views", "point_api")),
+            *files("scoring", ("prediction_views", "prediction_api", "prediction_import_views")),
             *files("scoring", ("experience_views", "experience_api")),
             *files("scoring", ("views", "api", "forms", "tasks", "urls", "apps", "checks")),
             *files("scoring", ("words", "agreement_words", "metric_words", "method_words")),
@@ -270,7 +277,7 @@ HOMES = (
 
 PURE_PACKAGES = (
     *("annotate", "annotate/rules", "annotate/traces", "annotate/kinds", "annotate/kinds/*"),
-    *("scoring", "scoring/stats", "scoring/methods", "scoring/judges", "scoring/tools"),
+    *("scoring", "scoring/stats", "scoring/methods", "scoring/judges", "scoring/tools", "scoring/values"),
 )
 FOLDER_FINDERS = {
     *("annotate/kinds/registry.py", "annotate/traces/sniff.py", "scoring/judges/registry.py"),

@@ -11,12 +11,13 @@ from django.core.management import call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
-from annotate import exporting, release_queries, releasing
+from annotate import exporting, release_queries, releasing, work
 from annotate.errors import NotYours, Refused
+from annotate.kinds.redundancy.examples import label, step
 from annotate.models import Event, Release, ReleaseItem, Settlement
 from annotate.release_reading import FolderRefused
 from annotate.rules.release_content import ContentHash, canonical_line
-from scoring import jury_sealing, prompting
+from scoring import jury_sealing, prompting, running
 from scoring.asking import Cap
 from tests.annotate.api.asking import Script
 from tests.annotate.releases import bytes_of, export, lines_of
@@ -107,6 +108,35 @@ def test_items_of_other_phases_are_left_out(project, jury):
     release = seal(jury)
     assert release.n_items == 4
     assert json.loads(release.manifest)["provenance"]["outcomes"]["retained"] == 1
+
+
+def test_what_the_judge_jury_itself_found_is_sealed(project):
+    jurors = make_jurors(project)
+    found = {
+        "retained": (AGAIN, AGAIN, NOTHING),
+        "empty": (NOTHING, AGAIN, NOTHING),
+        "no_agreement": (AGAIN, NOTHING, label(step(4, 5, "INC", [-1]))),
+        "too_few_covered": (AGAIN, None, None),
+    }
+    for item, said in zip(project.items.order_by("pk"), found.values(), strict=False):
+        for run, made in zip(jurors, said, strict=True):
+            payload = {"item": item.pk, "sample": 0}
+            make_work(project, kind="verdict", group=run.group, state="done", key=f"{run}{item}", payload=payload)
+            values = {"steps": [] if made is None else made["steps"]}
+            finding = {"values": values, "spans": []}
+            make_verdict(run, item, made, finding=finding, is_unreadable=made is None)
+    run = running.start_run(
+        person=None, project=project, judge="jury", settings={"runs": [one.number for one in jurors]}
+    )
+    work.drain(run.group)
+    release = seal(run)
+    assert json.loads(release.manifest)["provenance"]["outcomes"] == dict.fromkeys(found, 1)
+    assert [(row.label, row.rests_on) for row in release.items.order_by("item")] == [
+        (AGAIN, [{"run": 1}, {"run": 2}]),
+        (NOTHING, [{"run": 1}, {"run": 3}]),
+        (None, []),
+        (None, []),
+    ]
 
 
 # What it says of itself

@@ -15,6 +15,7 @@ from annotate.releasing import seal_release
 from scoring import driving
 from scoring.asking import Cap
 from scoring.estimating import estimate_run
+from scoring.jury_sealing import seal_jury
 from scoring.material import drawn
 from scoring.material_queries import Sealed
 from scoring.method_reports import as_plain, shown_method
@@ -288,6 +289,25 @@ def test_examples_of_a_jury_are_not_judged_unless_asked_for(study, settings):
     assert len(verdicts(jury)) == 4
     report = shown_method(study, given=FAST).report
     assert "4 trajectories were shown as examples and are not scored." in [words_of(note) for note in report.notes]
+
+
+def test_what_a_jury_agreed_on_is_gold_for_detectors_and_never_an_example_of_experts(study, settings):
+    with JudgeServer() as server:
+        settings.LLM_ALLOWED_HOSTS = [server.place]
+        ask = [asking(study, server, model) for model in MODELS]
+        runs = [judged(study, "juror", one).number for one in ask]
+        jury = judged(study, "jury", settings={"runs": runs})
+        release = seal_jury(person=None, project=study, run=jury.number, now=timezone.now())
+        with pytest.raises(Refused) as refusal:
+            start_run(
+                person=None, project=study, judge="juror", asking=ask[0], settings={"release": release.number}
+            )
+        assert refusal.value.problem.code == "jury_release"
+        stepcls = judged(study, "stepcls", ask[0], settings={"release": release.number})
+    assert len(verdicts(stepcls)) == 8
+    report = shown_method(study, given={**FAST, "jury_gold": True}).report
+    row = report.row("stepcls_accuracy", detector="alpha", variant="default")
+    assert (row.k, row.n) == (8, 8)
 
 
 def test_what_needs_gold_is_refused_without_a_release(study, settings):

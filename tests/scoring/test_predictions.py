@@ -118,6 +118,42 @@ def test_the_labels_of_a_release_can_be_the_gold(judged):
     ]  # fmt: skip
 
 
+def agreed(run, item, *steps, outcome="retained"):
+    values = {"outcome": outcome, "n_covered": 3, "agreeing": [1, 2], **({"steps": list(steps)} if steps else {})}
+    return make_verdict(run, item, label(*steps) if steps else None, finding={"values": values, "spans": []})
+
+
+def test_what_the_jury_agreed_on_is_gold_where_that_is_asked_for_and_experts_ended_nothing(client, cast):
+    ended, new, open_ = with_gold(cast, INC), make_trajectory(cast.project), make_trajectory(cast.project)
+    jury, run = make_run(cast.project, "jury"), make_run(cast.project, "juror")
+    for item in (ended, new):
+        agreed(jury, item, DUP)
+    agreed(jury, open_, outcome="no_agreement")
+    for item in (ended, new, open_):
+        named(run, item, DUP)
+    left = [(ended.pk, 4, "not_gold"), (ended.pk, 6, "missed")]
+    assert found(cast) == [*left, (new.pk, 4, "no_gold"), (open_.pk, 4, "no_gold")]
+    assert found(cast, jury_gold=True) == [*left, (new.pk, 4, "exact"), (open_.pk, 4, "no_gold")]
+    told = client.get(address(cast, "predictions_json"), {"jury_gold": "true"}).json()
+    assert [row["provenance"] for row in told["rows"]] == ["experts", "experts", "jury", None]
+    assert "4-5 jury exact" in words(client.get(address(cast), {"jury_gold": "true"}))
+
+
+def test_a_jury_that_does_not_agree_says_so_and_misses_the_steps(cast):
+    item = with_gold(cast, DUP)
+    agreed(make_run(cast.project, "jury"), item, outcome="no_agreement")
+    assert found(cast) == [(item.pk, None, "no_consensus"), (item.pk, 4, "missed")]
+
+
+@pytest.mark.parametrize(("setting", "step"), [("classification", 4), ("retrieval", 4), ("detection", None)])
+def test_predictions_made_elsewhere_are_read_by_what_was_asked(cast, setting, step):
+    item = with_gold(cast, DUP)
+    run = make_run(cast.project, "imported")
+    type(run.judge).objects.filter(pk=run.judge_id).update(settings={"system": "s", "setting": setting})
+    unreadable(run, item)
+    assert found(cast) == [(item.pk, step, "unreadable")]
+
+
 def test_given_steps_are_right_or_say_in_which_field_they_differ(client, cast):
     item, other = with_gold(cast, DUP, INC), with_gold(cast, DUP)
     run = make_run(cast.project, "evidenceret")

@@ -13,7 +13,7 @@ from annotate.kinds.redundancy.predictions import SETTINGS
 from annotate.management.said import SaidCommand, project_called
 from annotate.traces.base import Place, Problem, gettext_noop
 from annotate.traces.strict_json import parse
-from scoring import predicting
+from scoring import prediction_imports
 
 
 class Command(SaidCommand):
@@ -38,7 +38,7 @@ class Command(SaidCommand):
         if found.problems:
             raise Refused(found.problems[0])
         try:
-            run = predicting.import_predictions(
+            run = prediction_imports.import_predictions(
                 person=None,
                 project=project,
                 data=found.value,

@@ -26,9 +26,11 @@ from tests.factories import (
     make_item,
     make_plan,
     make_round,
+    make_run,
     make_submitted,
     make_verdict,
 )
+from tests.scoring.trajectories import triplet
 
 pytestmark = pytest.mark.django_db
 METHODS = ("get", "put", "post", "patch", "delete")
@@ -176,7 +178,17 @@ def of_redundant_steps():
     Project.objects.update(kind="redundancy")
 
 
+def something_predicted(project):
+    """A juror on a trajectory without gold, and one whose answer nobody could read."""
+    Project.objects.update(kind="redundancy")
+    run = make_run(project, "juror")
+    steps = [triplet(1), triplet(2, "INC", [2, 3])]
+    make_verdict(run, make_item(project), None, finding={"values": {"steps": steps}, "spans": []})
+    make_verdict(run, make_item(project), None, is_unreadable=True)
+
+
 BEFORE = {
+    "list_predictions": lambda: something_predicted(Project.objects.order_by("pk").first()),
     "open_round": lambda: Round.objects.filter(purpose="informed").update(closed_at=NOW),
     "set_overlap_rule": lambda: Project.objects.update(assigning="pool"),
     **dict.fromkeys(("bring_known", "list_outcomes", "import_outcomes"), of_redundant_steps),
@@ -243,6 +255,7 @@ BODIES = {
 """Bodies that are taken, some of them only once, and some that are not."""
 BAD_BODIES = ("{", "[]", {}, {"nobody": "knows"}, "x" * 3_000_000)
 QUERIES = {
+    "list_predictions": ("?state=no_gold&type=INC&limit=1", "?run=9999", "?release=9", "?state=x", "?domain=a"),
     "show_agreement": ("?phase=pilot", "?measure=fail", "?measure=x", "?protocol=9"),
     "show_method_report": ("?phase=pilot", "?run=9", "?protocol=9", "?checker_run=x"),
     "estimate_run": ("?judge=reader&endpoint=small", "?judge=reader&endpoint=none", "?judge=lexical&endpoint=small"),

@@ -131,6 +131,17 @@ def test_messages_that_two_steps_share_count_once():
     assert (row.k, row.n) == (2, 3)
 
 
+def test_both_readings_of_precision_stand_side_by_side():
+    records = [trajectory("t"), gold("t", [step(1), step(2)])]
+    records.append(detector("t", "d", "detection", [{**step(1), "confidence": 0.9}]))
+    report = report_of(records)
+    assert value(report, "prec_at_5", detector="d") == 1.0
+    assert value(report, "prec_at_5_by_gold", detector="d") == 0.5
+    turned = report_of(records, precision_of="gold")
+    assert value(turned, "prec_at_5", detector="d") == 0.5
+    assert value(turned, "prec_at_5_by_predictions", detector="d") == 1.0
+
+
 def test_gold_of_the_jury_counts_only_where_that_is_asked_for():
     whole = report_of(of_both_provenances(), jury_gold=True).row("pool", "dataset").figure.value
     experts = report_of(of_both_provenances()).row("pool", "dataset").figure.value

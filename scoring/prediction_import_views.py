@@ -16,7 +16,7 @@ from annotate.kinds.base import LabelError
 from annotate.traces.base import Place
 from annotate.traces.strict_json import parse
 from annotate.views.project import led_project
-from scoring import predicting
+from scoring import prediction_imports
 from scoring.run_views import runs_page
 
 NUMBER = re.compile("[0-9]{1,9}")
@@ -37,7 +37,7 @@ def bring_predictions(request, project):
         read = parse(raw, Place(file_name), caps=importing.import_caps())
         if read.problems:
             raise Refused(read.problems[0])
-        run = predicting.import_predictions(
+        run = prediction_imports.import_predictions(
             person=request.user,
             project=project,
             data=read.value,

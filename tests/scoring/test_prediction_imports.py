@@ -13,7 +13,7 @@ from annotate.errors import NotYours, Refused
 from annotate.kinds.base import LabelError
 from annotate.kinds.redundancy.examples import label, step
 from annotate.models import Event, ReleaseItem, Work
-from scoring import predicting, report_queries, running
+from scoring import prediction_imports, redundancy_joins, report_queries, running
 from scoring.judges import registry
 from scoring.models import Judge, Run, Verdict
 from tests.annotate.leases import end_lease
@@ -68,7 +68,7 @@ def typed(call=9, result=10):
 
 def bring(project, data, setting="detection", **options):
     said = {"person": None, "sha256": HASH, "system": "rules", **options}
-    return predicting.import_predictions(project=project, data=data, setting=setting, **said)
+    return prediction_imports.import_predictions(project=project, data=data, setting=setting, **said)
 
 
 def refusal(project, data, setting="detection", **options):
@@ -317,3 +317,15 @@ def test_annotators_bring_nothing_in(client, cast):
     client.force_login(cast.ana.person)
     assert upload(client, cast.project, {name(cast.project): [found()]}).status_code == 404
     assert not Run.objects.exists()
+
+
+def test_the_report_names_the_system_as_its_detector(project):
+    release = sealed(project, [GOLD])
+    options = {"release": release.number, "system": "rules of thumb", "variant": "v2"}
+    for data, setting in (([typed()], "classification"), ([found(), found()], "detection")):
+        work.drain(bring(project, {name(project): data}, setting, **options).group)
+    records = redundancy_joins.gather(project, "main", None, {"jury": None}).records
+    told = [one for one in records if one["record"] == "detector"]
+    assert {(one["detector"], one["variant"]) for one in told} == {("rules of thumb", "v2")}
+    assert {one["setting"] for one in told} == {"classification", "detection"}
+    assert [len(one["answers"]) for one in told if one["setting"] == "detection"] == [2]
