@@ -26,6 +26,8 @@ TOGETHER = 4
 """Trajectories of a task."""
 N_EXPERT = 300
 STEPS = 40
+LOOKS = 3
+"""The best counts."""
 VARIANTS = ("default", "no_policy")
 
 
@@ -53,24 +55,28 @@ def measured(options):
     from scoring.methods.redundancy import METHOD
 
     made = list(records(options.trajectories, options.detectors))
-    began = time.process_time()
+    processor = time.process_time()
     read = records_of(made, METHOD.schema)
-    reading = time.process_time() - began
+    reading = time.process_time() - processor
     if options.profile:
         import cProfile
 
         profile = cProfile.Profile()
         profile.runcall(METHOD.of, read)
         profile.dump_stats(options.profile)
-    began, processor = time.perf_counter(), time.process_time()
-    report = METHOD.of(read)
+    best, used = [], []
+    for _ in range(LOOKS):
+        began, processor = time.perf_counter(), time.process_time()
+        report = METHOD.of(read)
+        best.append(time.perf_counter() - began)
+        used.append(time.process_time() - processor)
     return {
         "records": len(made),
         "tables": len(report.tables),
         "figures": sum(len(getattr(one, "rows", ())) for one in report.tables),
         "reading records, processor seconds": round(reading, 2),
-        "report, processor seconds": round(time.process_time() - processor, 2),
-        "report, seconds": round(time.perf_counter() - began, 2),
+        "report, processor seconds": round(min(used), 2),
+        "report, seconds": round(min(best), 2),
         "peak memory, MB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
 

@@ -103,7 +103,8 @@ def detection(study: Study) -> list[Plan | Grid]:
         ranked = [
             Ranked.of((records[name]["answers"] if name in records else None) or (), study.gold[name]) for name in names
         ]
-        is_asked = np.array([study.settings["missing_answers"] == "wrong" or name in records for name in names])
+        counts_missing = study.settings["missing_answers"] == "wrong"
+        is_asked = np.array([counts_missing or name in records for name in names], dtype=bool)
         n_gold = [len(study.gold[name]) for name in names]
         n_predicted = [len(one.hits) for one in ranked]
         n, n_other = (n_gold, n_predicted) if by_gold else (n_predicted, n_gold)
@@ -121,7 +122,7 @@ def detection(study: Study) -> list[Plan | Grid]:
             asked += _precisions(at[""], is_asked & inside, clusters, (*system.by, *by), "")
         asked += _precisions(at["_ties"], is_asked, clusters, system.by, "_ties")
         asked += _precisions(at[other_reading], is_asked, clusters, system.by, other_reading)
-        asked += [_precision_of_type(kind, ranked, is_asked, clusters, system.by) for kind in TYPES]
+        asked += _precisions_of_types(ranked, is_asked, clusters, system.by)
         gaps = np.abs(at[""] - at["_ties"])
         wide = [k for k, (a, b) in zip(TOPS, zip(at[""].T, at["_ties"].T, strict=True), strict=True)
                 if is_asked.any() and abs((a - b)[is_asked].mean()) > WIDE_SPREAD]  # fmt: skip
@@ -165,15 +166,26 @@ def _precisions(values: Floats, counts: Mask, clusters: Sequence[Hashable], by: 
     ]  # fmt: skip
 
 
-def _precision_of_type(
-    kind: str, ranked: Sequence[Ranked], counts: Mask, clusters: Sequence[Hashable], by: By
-) -> Asked:
-    predicted = np.array([one.types.count(kind) for one in ranked])
-    right = np.array(
-        [sum(hit and of == kind for hit, of in zip(one.hits, one.types, strict=True)) for one in ranked]
-    )
-    return Asked(
-        "stepdet_type_precision", gettext_noop("Right among predictions of the type"),
-        ratio_of_sums(right, predicted, counts, reason="predicted_empty"), clusters, gettext_noop("predictions"),
-        (*by, (gettext_noop("type"), kind)), k=float(right[counts].sum()), n=float(predicted[counts].sum()),
-    )  # fmt: skip
+def _precisions_of_types(
+    ranked: Sequence[Ranked], counts: Mask, clusters: Sequence[Hashable], by: By
+) -> list[Asked]:
+    """By type, how many predictions of it are gold."""
+    n_of_each = np.array([len(one.hits) for one in ranked], dtype=np.int64)
+    place_of = np.repeat(np.arange(len(ranked)), n_of_each)
+    types = np.array([kind for one in ranked for kind in one.types], dtype=object)
+    hits = np.array([hit for one in ranked for hit in one.hits], dtype=bool)
+    asked = []
+    for kind in TYPES:
+        is_kind = types == kind
+        right, predicted = (
+            np.bincount(place_of[among], minlength=len(ranked)) for among in (is_kind & hits, is_kind)
+        )
+        asked.append(
+            Asked(
+                "stepdet_type_precision", gettext_noop("Right among predictions of the type"),
+                ratio_of_sums(right, predicted, counts, reason="predicted_empty"), clusters,
+                gettext_noop("predictions"), (*by, (gettext_noop("type"), kind)), k=float(right[counts].sum()),
+                n=float(predicted[counts].sum()),
+            )
+        )  # fmt: skip
+    return asked

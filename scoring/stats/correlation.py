@@ -263,7 +263,9 @@ class _Levels:
         all ranks; and the sum of squares of that, exactly 0 where only one value comes."""
         if not len(self.starts):
             return np.zeros_like(weights), np.zeros(len(weights))
-        times = np.add.reduceat(weights[:, self.order], self.starts, axis=1)
+        times = weights[:, self.order]
+        if len(self.starts) < len(self.order):
+            times = np.add.reduceat(times, self.starts, axis=1)
         middle = np.cumsum(times, axis=1) - (times - 1) / 2
         middle -= (times.sum(axis=1, keepdims=True) + 1) / 2
         spread = np.einsum("rl,rl,rl->r", times, middle, middle)

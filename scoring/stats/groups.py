@@ -187,6 +187,8 @@ def triplet(step: Sequence[int], type: str, evidence: Sequence[int]) -> Triplet:
     """
     if len(evidence) > 1 and len(evidence) % 2:
         raise ValueError(f"Evidence is one index or whole pairs; {list(evidence)} is {len(evidence)} indexes.")
+    if len(evidence) <= 2:
+        return Triplet(tuple(sorted(step)), type, tuple(sorted(evidence)))
     pairs = sorted(tuple(sorted(evidence[place : place + 2])) for place in range(0, len(evidence), 2))
     return Triplet(tuple(sorted(step)), type, tuple(index for pair in pairs for index in pair))
 

@@ -146,3 +146,13 @@ def test_gold_of_the_jury_counts_only_where_that_is_asked_for():
     whole = report_of(of_both_provenances(), jury_gold=True).row("pool", "dataset").figure.value
     experts = report_of(of_both_provenances()).row("pool", "dataset").figure.value
     assert 0 < experts < whole
+
+
+def test_a_detector_without_a_trajectory_with_gold_steps_has_no_figure_and_no_error():
+    settings = ("classification", "retrieval", "detection")
+    records = [trajectory("t"), *(detector("t", "d", setting, []) for setting in settings), jury("t", "a", [])]
+    for more in ([], [gold("t", [])]):
+        report = report_of([*records, *more])
+        assert report.row("prec_at_1", detector="d").figure.value is None
+        assert report.row("stepdet_type_precision", detector="d", type="DUP").figure.value is None
+        assert report.row("stepcls_accuracy", detector="d").figure.value is None
