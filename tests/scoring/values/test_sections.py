@@ -66,6 +66,7 @@ def test_boxes_states_and_ruled_titles_are_headings():
 
 def test_rules_in_tables_and_indented_ones_are_none():
     assert not RULE("  -----\n  Title\n  -----\n-----\n-----\n a---b\n--- --- ---\n")
+    assert not RULE("-----\n\n-----\n-----\n-----\n-----\n- -\n-----\n")
 
 
 @pytest.mark.parametrize(
