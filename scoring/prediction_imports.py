@@ -7,17 +7,15 @@ from typing import Any
 from annotate import known_files, lead_queries
 from annotate.errors import Refused
 from annotate.kinds.base import LabelError
-from annotate.kinds.redundancy import predictions
-from annotate.kinds.redundancy.label import Pair, pair_of
 from annotate.models import Person, Phase, Project
 from annotate.traces.base import Problem, first_problems, gettext_noop
 from annotate.traces.strict_json import pointer_part
 from scoring import material_queries, queries, running
 from scoring.judges import imported
+from scoring.judges.imported import Pair
 from scoring.models import Run
 
 JUDGE = imported.JUDGE.name
-NEEDS_A_RELEASE = (predictions.CLASSIFICATION, predictions.RETRIEVAL)
 
 
 def import_predictions(
@@ -59,14 +57,14 @@ def import_predictions(
 def steps_given(project: Project, setting: str, release: int | None) -> dict[int, list[Pair]] | None:
     """By item the steps of its sealed label, as far as the setting asks for any; None without a release."""
     if release is None:
-        if setting in NEEDS_A_RELEASE:
+        if setting in imported.NEEDS_A_RELEASE:
             raise Refused(NO_GOLD_NAMED)
         return None
     labels = material_queries.labels(project, release)
     if not labels:
         raise Refused(imported.UNKNOWN_RELEASE)
-    found = {item: [pair_of(one["step"]) for one in label.get("steps", ())] for item, label in labels.items()}
-    return {item: pairs for item, pairs in found.items() if pairs or setting not in NEEDS_A_RELEASE}
+    found = {item: imported.steps_named(label) for item, label in labels.items()}
+    return {item: pairs for item, pairs in found.items() if pairs or setting not in imported.NEEDS_A_RELEASE}
 
 
 def read(
@@ -74,7 +72,7 @@ def read(
 ) -> dict[int, dict[str, Any]]:
     """What the file says, by item; a part at a time, as trajectories are long."""
     if not isinstance(data, Mapping):
-        predictions.read(data, {}, setting)
+        imported.read_file(data, {}, setting)
     if not data:
         raise Refused(NOTHING_SAID)
     here = set(queries.items_to_judge(project, [Phase.MAIN]))
@@ -88,10 +86,10 @@ def read(
         problems += [elsewhere(name) for name in part if name in strange]
         ids = {name: item for name, item in ids.items() if name not in strange}
         shown = {name: known_files.shown_of(project, item) for name, item in ids.items()}
-        steps = None if setting not in NEEDS_A_RELEASE or given is None else by_name(ids, given)
+        steps = None if setting not in imported.NEEDS_A_RELEASE or given is None else by_name(ids, given)
         try:
             asked = {name: rows for name, rows in part.items() if name not in strange}
-            said = predictions.read(asked, shown, setting, steps)
+            said = imported.read_file(asked, shown, setting, steps)
         except LabelError as error:
             problems += error.problems
             continue

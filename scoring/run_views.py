@@ -15,7 +15,16 @@ from annotate.errors import NotYours, Refused
 from annotate.models import Phase, Project
 from annotate.traces.base import Problem
 from annotate.views.project import led_project, title_of
-from scoring import call_queries, endpoint_queries, estimating, jury_sealing, point_queries, queries, running
+from scoring import (
+    call_queries,
+    endpoint_queries,
+    estimating,
+    experience,
+    jury_sealing,
+    point_queries,
+    queries,
+    running,
+)
 from scoring.asking import Cap, proposed_cap
 from scoring.judges.base import JudgeSpec
 from scoring.judges.registry import all_judges, judges_for
@@ -69,6 +78,7 @@ def runs_page(project: Project, page: int = 1, problem: Problem | None = None, c
         "endpoints": list(endpoint_queries.endpoints_of(project)),
         "phases": Phase.choices,
         "brings": any(judge.brings for judge in judges_for(project.kind)),
+        "has_experience": project.kind == experience.KIND,
         "chosen": chosen or {"judge": "", "endpoint": "", "phases": [Phase.MAIN]},
         "runs": [listed(run, progress[run.pk]) for run in runs[:N_RUNS]],
         "newer": page - 1 if page > 1 else None,

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotate.kinds.base import Finding
-from annotate.kinds.redundancy.predictions import DETECTION, SETTINGS
+from annotate.kinds.redundancy import predictions
+from annotate.kinds.redundancy.label import Pair, pair_of
+from annotate.kinds.redundancy.predictions import CLASSIFICATION, DETECTION, RETRIEVAL, SETTINGS
 from annotate.rules.requester_view import TextBesideCalls
 from annotate.traces.base import Problem, Trace, gettext_noop
 from scoring.judges.base import JudgeSpec, SettingsError, refuse_unknown
@@ -16,6 +18,7 @@ from scoring.judges.base import JudgeSpec, SettingsError, refuse_unknown
 Said = Mapping[str, Any] | None
 LONGEST = {"system": 80, "variant": 40}
 HASH = re.compile("[0-9a-f]{64}")
+NEEDS_A_RELEASE = (CLASSIFICATION, RETRIEVAL)
 
 
 def view(trace: Trace, anchor: int, text_beside_calls: TextBesideCalls = "private", *, said: Said) -> Said:
@@ -27,6 +30,14 @@ def step(view: Said, settings: Mapping[str, Any]) -> Finding:
     """A trajectory that the file does not name got no answer, as one whose answer nobody could read."""
     told = {"variant": settings["variant"]}
     return Finding(told, unreadable="") if view is None else Finding({**told, **view})
+
+
+read_file = predictions.read
+
+
+def steps_named(label: Mapping[str, Any]) -> list[Pair]:
+    """The redundant steps of a sealed label."""
+    return [pair_of(one["step"]) for one in label.get("steps", ())]
 
 
 def gives_labels_under(settings: Mapping[str, Any]) -> bool:

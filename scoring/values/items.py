@@ -27,7 +27,7 @@ EXCLUSIONS = {
     "no_option_matches": gettext_noop("the printed value matches no option"),
     "unstable": gettext_noop("tighter settings print another option's value"),
     "not_printed": gettext_noop("the report does not print the value where the question says"),
-    "run_failed": gettext_noop("the reference input does not run"),
+    "run_failed": gettext_noop("the input of the setup does not run"),
     "prints_as_zero": gettext_noop("the value prints as zero, which stands everywhere"),
 }
 """Why a question is left out, by code."""

@@ -9,11 +9,11 @@ from django.utils.translation import gettext
 from annotate import importing
 from annotate.errors import Refused
 from annotate.kinds.base import LabelError
-from annotate.kinds.redundancy.predictions import SETTINGS
 from annotate.management.said import SaidCommand, project_called
 from annotate.traces.base import Place, Problem, gettext_noop
 from annotate.traces.strict_json import parse
 from scoring import prediction_imports
+from scoring.judges.imported import SETTINGS
 
 
 class Command(SaidCommand):
