@@ -32,7 +32,7 @@ from annotate.models import (
 )
 from annotate.rules.requester_view import replies, seen_by_requester
 from annotate.traces import base
-from scoring.models import Call, Endpoint, Judge, Prompt, Report, Run, Trial, Verdict
+from scoring.models import Call, Endpoint, Judge, Outcome, OutcomeBatch, Prompt, Report, Run, Trial, Verdict
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 NUMBERS = itertools.count(1)
@@ -297,6 +297,13 @@ def make_trial(project, release, items, **fields) -> Trial:
 def make_report(project, **fields) -> Report:
     values = {"kind": "agreement", "settings_hash": "0" * 64, "version": "1", "computed_at": NOW}
     return Report.objects.create(project=project, **{**values, **fields})
+
+
+def make_outcome(project, **fields) -> Outcome:
+    """What an agent did without a workflow, in a file of its own."""
+    batch = OutcomeBatch.objects.create(project=project, file_name="outcomes.csv", about="made up", n_outcomes=1)
+    values = {"domain": "airline", "task": "7", "repeat": 1, "condition": "none", "success": True, "tokens": 9}
+    return Outcome.objects.create(project=project, batch=batch, **{**values, **fields})
 
 
 def make_release(project, items=(), **fields) -> Release:

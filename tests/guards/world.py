@@ -365,6 +365,7 @@ def shown_whole() -> dict[str, Assignment]:
     ]
     for item in items:
         factories.make_submitted(ben, item)
+    factories.make_outcome(project)
     rows = [factories.make_submitted(ana, items[0]), factories.make_assignment(ana, items[1])]
     return dict(zip(("stored", "waiting"), rows, strict=True))
 
