@@ -47,12 +47,16 @@ QUICK = Plan(items=600, per_minute=600, kill_seconds=40)
 
 def main(words):
     about = "Measure a run that asks a model; see benchmarks/README.md. Every size of the plan is an option: --items N."
+    return sized(words, about=about, quick="few items, to see that it works", bench=Bench, plans=(Plan(), QUICK))
+
+
+def sized(words, *, plans, **how):
+    """Measure one of the plans, the whole or the quick one, with every size of it as an option."""
     sizes = argparse.ArgumentParser(add_help=False)
-    for one in fields(Plan):
+    for one in fields(plans[0]):
         sizes.add_argument(f"--{one.name.replace('_', '-')}", type=type(one.default), default=argparse.SUPPRESS)
     given, words = sizes.parse_known_args(words)
-    plans = [replace(plan, **vars(given)) for plan in (Plan(), QUICK)]
-    return measure(words, about=about, quick="few items, to see that it works", bench=Bench, plans=plans)
+    return measure(words, plans=[replace(plan, **vars(given)) for plan in plans], **how)
 
 
 class Bench:

@@ -5,18 +5,16 @@ The model is the tests' scripted server, as a process of its own; two workers as
 README.md says what the figures mean.
 """
 
-import argparse
 import contextlib
 import sys
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script only finds what is in its own folder
 
-from benchmarks.asking import ANSWERED, REQUESTS, counts, killed, model
+from benchmarks.asking import ANSWERED, REQUESTS, counts, killed, model, sized
 from benchmarks.figures import Figure
 from benchmarks.installations import Installation, durable_postgresql, say
-from benchmarks.measuring import measure
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,8 @@ QUICK = Plan(items=90, kill_seconds=10)
 
 def main(words):
     about = "Measure a jury of three models; see benchmarks/README.md. Every size of the plan is an option: --items N."
-    sizes = argparse.ArgumentParser(add_help=False)
-    for one in fields(Plan):
-        sizes.add_argument(f"--{one.name.replace('_', '-')}", type=type(one.default), default=argparse.SUPPRESS)
-    given, words = sizes.parse_known_args(words)
-    plans = [replace(plan, **vars(given)) for plan in (Plan(), QUICK)]
-    return measure(words, about=about, quick="few trajectories, to see that it works", bench=Bench, plans=plans)
+    few = "few trajectories, to see that it works"
+    return sized(words, about=about, quick=few, bench=Bench, plans=(Plan(), QUICK))
 
 
 class Bench:

@@ -22,18 +22,9 @@ from scoring.method_reports import as_plain, shown_method
 from scoring.methods.tables import words_of
 from scoring.models import Run, Verdict
 from scoring.running import Asking, cancel_run, run_progress, start_run
+from tests import judge_server
 from tests.factories import make_endpoint, make_member, make_protocol, make_run, make_verdict
-from tests.judge_server import (
-    JudgeServer,
-    above_one,
-    from_one,
-    garbage,
-    half_pairs,
-    in_prose,
-    repeated,
-    right,
-    unknown_types,
-)
+from tests.judge_server import JudgeServer, garbage, half_pairs, repeated, right
 from tests.scoring.trajectories import make_study, make_trajectory, say, triplet
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -219,7 +210,13 @@ def test_gold_that_changed_since_is_left_out_and_counted(study, settings):
     assert (row.k, row.n) == (6, 7)
 
 
-@pytest.mark.parametrize("act", [half_pairs, unknown_types, from_one, in_prose, garbage, above_one, repeated])
+BAD = (
+    *("half_pairs", "unknown_types", "from_one", "in_prose", "garbage", "above_one", "repeated"),
+    *("cut", "empty", "refusal", "refusal_in_words", "wrong_ids", "twice_the_keys", "tool_call", "obeys"),
+)
+
+
+@pytest.mark.parametrize("act", [getattr(judge_server, name) for name in BAD], ids=BAD)
 def test_answers_that_break_the_contract_are_no_coverage_and_stop_no_other(act, study, settings):
     plays = {("alpha", 2): act()}
     with JudgeServer(by_model(plays)) as server:
